@@ -236,6 +236,7 @@ void bind_schedule(nb::module_& m) {
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("piece"),
         nb::arg("peak"), nb::arg("between"), nb::arg("within"), nb::arg("processor_of_rank"),
         nb::arg("processors"), nb::arg("patience"), nb::arg("look_every"), nb::arg("start"));
+  m.attr("SHORT_MESSAGE") = kShortMessage;
   m.def("list_schedules", &list_schedules);
   m.attr("SCHEDULE_WIDTH") = CONTEND_WIDTH;
   m.attr("SCHEDULE_RADIX") = CONTEND_RADIX;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "circle.hpp"
 #include "network.hpp"
 
 namespace contend {

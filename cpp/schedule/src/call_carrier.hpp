@@ -21,8 +21,6 @@ namespace contend {
 
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 inline constexpr double kForever = std::numeric_limits<double>::infinity();
-/// Bytes of the largest message that fits in a header.
-inline constexpr double kShort = 64;
 /// Within a host.
 inline constexpr double kMemoryBps = 10e9;
 inline constexpr double kMemoryLatency = 1e-6;
@@ -39,7 +37,7 @@ struct RankStreams {
       const std::uint64_t there = key(rank(one.source), rank(one.target));
       const std::uint64_t other = key(rank(one.target), rank(one.source));
       if (!apart) return std::array{there, there, other};
-      const bool is_short = schedule.amount[one.send] <= kShort;
+      const bool is_short = schedule.amount[one.send] <= kShortMessage;
       const std::uint64_t data = is_short ? there | kApart : there;
       return asks(one) ? std::array{data, there | kApart, other | kApart}
                        : std::array{data, data, data};

@@ -83,7 +83,7 @@ LosslessOutcome carry_lossless(const Schedule& schedule, const PacketRoutes& rou
   const std::vector<Match> matches = match(schedule);
   const RankStreams pairs(schedule, matches, calls, true);
   if (routes.first.size() != pairs.source.size() + 1) throw Error("routes of every stream");
-  Transfers transfers(routes, calls.rate, calls.model, {pairs.first_short, kShort});
+  Transfers transfers(routes, calls.rate, calls.model, {pairs.first_short, kShortMessage});
   CallCarrier carrier(schedule, matches, pairs, calls.eager,
                       {0, 0, calls.model.packet_bytes, calls.overhead}, transfers);
   transfers.listen(carrier);

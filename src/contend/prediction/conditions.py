@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
+from contend.base.schema import Rate, Shown
 from contend.base.units import parse_rate, parse_size
-from contend.fabric import Fabric, capacities, relative_rates
+from contend.fabric import Fabric, FabricSize, capacities, relative_rates
 from contend.lab.emulation import emulated_fabric
 from contend.prediction.calibration import Calibration
 from contend.profiling import ProgramProfile
@@ -77,6 +78,20 @@ class PredictionConditions:
             UsageError: no route between two hosts.
         """
         return phases_by_routes(self.fabric, self.hosts)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictedThere(Shown):
+    """What is predicted of a network."""
+
+    fabric: FabricSize
+    """Where it runs."""
+    engine: str
+    """What computed the routes; "" if they were read and their file does not say."""
+    placement: str
+    """How ranks were placed."""
+    rate_Bps: Rate
+    """Bytes per second of the fastest host's port."""
 
 
 def where_recorded(

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from contend.base.errors import Argument, UsageError
 from contend.base.progress import Progress, shown_progress, step
-from contend.base.schema import Rate, Seconds, Share, Shown, Size, told
+from contend.base.schema import Seconds, Share, Size, told
 from contend.base.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
 from contend.congestion import core_threads
-from contend.fabric import Fabric, FabricSize
+from contend.fabric import Fabric
 from contend.lab.emulation import Drops
 from contend.prediction.alltoalls import algorithm_names, conditions_for
 from contend.prediction.calibration import Calibration
-from contend.prediction.conditions import PredictionConditions
-from contend.prediction.predicting import carried_out, schedule_of
+from contend.prediction.conditions import PredictedThere, PredictionConditions
+from contend.prediction.predicting import PredictedExchange, carried_out, schedule_of
 from contend.routes.addresses import expect_memory
 from contend.traffic.schedule import (
     ROUTED,
@@ -69,17 +69,9 @@ class FirstDrop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TcpPrediction:
+class TcpPrediction(PredictedExchange):
     """What becomes of an all-to-all by one algorithm with one size."""
 
-    algorithm: str
-    """Algorithm as it was asked for."""
-    carried_out: str
-    """Algorithm that carries it out; another one if the library chooses."""
-    bytes: Size
-    """Bytes that each rank sends to each other."""
-    ranks: int
-    """Number of ranks."""
     state: TcpState
     """Whether it is ``healthy``, ``stalls`` in fewer than half of its calls, or ``collapses``."""
     calls: int
@@ -105,17 +97,9 @@ class TcpPrediction:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TcpPredictions(Shown, told="tcp_document"):
+class TcpPredictions(PredictedThere, told="tcp_document"):
     """All-to-alls over TCP on a network whose queues drop packets."""
 
-    fabric: FabricSize
-    """Where it runs."""
-    engine: str
-    """What computed the routes; "" if they were read and their file does not say."""
-    placement: str
-    """How ranks were placed."""
-    rate_Bps: Rate
-    """Bytes per second of the fastest host's port."""
     buffer: Size | None
     """Bytes that each channel's queue in a switch holds; null if a switch's queues share them."""
     shared_buffer: Size | None

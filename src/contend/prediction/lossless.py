@@ -11,7 +11,7 @@ import numpy as np
 
 from contend.base.errors import Argument, UsageError
 from contend.base.progress import Progress, shown_progress, step
-from contend.base.schema import Rate, Seconds, Share, Shown, Size
+from contend.base.schema import Rate, Seconds, Share, Size
 from contend.base.units import format_bytes, parse_sizes, parse_times
 from contend.congestion import (
     CABLE_LATENCY_S,
@@ -22,12 +22,12 @@ from contend.congestion import (
     carry_schedule,
     packet_bytes,
 )
-from contend.fabric import Fabric, FabricSize
+from contend.fabric import Fabric
 from contend.lab.runs import port_limit
 from contend.prediction.alltoalls import algorithm_names, conditions_for
 from contend.prediction.calibration import Calibration
-from contend.prediction.conditions import PredictionConditions
-from contend.prediction.predicting import schedule_of
+from contend.prediction.conditions import PredictedThere, PredictionConditions
+from contend.prediction.predicting import PredictedExchange, schedule_of
 from contend.traffic.schedule import Exchange
 
 # How often an all-to-all is carried out where ranks begin at moments that are drawn.
@@ -63,17 +63,9 @@ class QueuedExchange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PacketPrediction:
+class PacketPrediction(PredictedExchange):
     """An all-to-all by one algorithm with one size, with ranks that begin within some time."""
 
-    algorithm: str
-    """Algorithm as it was asked for."""
-    carried_out: str
-    """Algorithm that carries it out; another one if the library chooses."""
-    bytes: Size
-    """Bytes that each rank sends to each other."""
-    ranks: int
-    """Number of ranks."""
     skew_s: Seconds
     """Time within which ranks begin."""
     packet_bytes: Size
@@ -83,17 +75,9 @@ class PacketPrediction:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PacketPredictions(Shown, told="lossless_document"):
+class PacketPredictions(PredictedThere, told="lossless_document"):
     """All-to-alls packet by packet on a network that loses none."""
 
-    fabric: FabricSize
-    """Where it runs."""
-    engine: str
-    """What computed the routes; "" if they were read and their file does not say."""
-    placement: str
-    """How ranks were placed."""
-    rate_Bps: Rate
-    """Bytes per second of the fastest host's port."""
     buffer: Size
     """Bytes that the far end of every channel holds; 0 if there is no limit."""
     mtu: Size

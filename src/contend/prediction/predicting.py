@@ -104,8 +104,8 @@ DRAWS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What an all-to-all takes by one algorithm with one size."""
+class PredictedExchange:
+    """An all-to-all by one algorithm with one size."""
 
     algorithm: str
     """Algorithm as it was asked for."""
@@ -115,6 +115,12 @@ class Prediction:
     """Bytes that each rank sends to each other."""
     ranks: int
     """Number of ranks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction(PredictedExchange):
+    """What an all-to-all takes by one algorithm with one size."""
+
     predicted_s: Seconds
     """Seconds, the median over draws of when ranks begin."""
     interval_s: tuple[Seconds, Seconds]

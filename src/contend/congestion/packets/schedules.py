@@ -18,8 +18,6 @@ from contend.routes import Round, make_resolver, routes_of
 from contend.routes.addresses import expect_memory
 from contend.traffic.schedule import Action, Schedule
 
-# Bytes of a message that fits in a header, as the core has it.
-_SHORT = 64
 # Bytes that a stream takes for itself, and for every channel of its way.
 _OF_A_STREAM, _OF_A_STEP = 120, 24
 _STEPS = 6
@@ -50,7 +48,7 @@ def packet_bytes(schedule: Schedule, mtu: int) -> float:
     Larger messages are whole numbers of them, or end with one that is not full.
     """
     sizes = schedule.amount[schedule.action == Action.SEND]
-    least = float(sizes[sizes > _SHORT].min(initial=np.inf))
+    least = float(sizes[sizes > _core.SHORT_MESSAGE].min(initial=np.inf))
     return least / np.ceil(least / mtu) if np.isfinite(least) else float(mtu)
 
 
@@ -96,15 +94,7 @@ def carry_schedule(
         instead=lambda: "take fewer ranks",
     )
     place = np.searchsorted(used, hosts).astype(np.uint32)
-    columns = (
-        schedule.rank_of_strand,
-        schedule.begin,
-        schedule.action,
-        schedule.peer,
-        schedule.tag,
-        schedule.amount,
-        place,
-    )
+    columns = (*schedule.columns, place)
     source, target, _ = _core.stream_ends(*columns, eager)
     resolver = make_resolver(fabric, used, messages=len(source), follows=FOLLOWED)
     together = Round(source, target, _core.routes_draw(seed, 0), False)

@@ -161,12 +161,7 @@ def carry_out(
     own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
     outcome = _core.carry_out(
         resolver,
-        schedule.rank_of_strand,
-        schedule.begin,
-        schedule.action,
-        schedule.peer,
-        schedule.tag,
-        schedule.amount,
+        *schedule.columns,
         np.searchsorted(used, hosts).astype(np.uint32),
         rate,
         burst,
@@ -287,12 +282,7 @@ def carry_streams(
     ports = fabric.host_switch[used]
     outcome = _core.carry_streams(
         resolver,
-        schedule.rank_of_strand,
-        schedule.begin,
-        schedule.action,
-        schedule.peer,
-        schedule.tag,
-        schedule.amount,
+        *schedule.columns,
         np.searchsorted(used, hosts).astype(np.uint32),
         np.ascontiguousarray(rate[channels]),
         np.concatenate([cables, ports, ports]).astype(np.uint32),

@@ -132,6 +132,27 @@ class Schedule:
         )
 
     @property
+    def columns(
+        self,
+    ) -> tuple[
+        NDArray[np.uint32],
+        NDArray[np.uint64],
+        NDArray[np.uint8],
+        NDArray[np.uint32],
+        NDArray[np.int32],
+        NDArray[np.float64],
+    ]:
+        """What the core takes of it, in its order."""
+        return (
+            self.rank_of_strand,
+            self.begin,
+            self.action,
+            self.peer,
+            self.tag,
+            self.amount,
+        )
+
+    @property
     def ranks(self) -> int:
         """How many ranks there are."""
         return int(self.rank_of_strand.max()) + 1

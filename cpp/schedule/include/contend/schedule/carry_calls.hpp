@@ -12,6 +12,9 @@
 
 namespace contend {
 
+/// Bytes of the largest message that fits in a header.
+inline constexpr double kShortMessage = 64;
+
 /// A schedule carried out call after call by packets.
 struct Calls {
   std::span<const std::uint32_t> place_of_rank;
