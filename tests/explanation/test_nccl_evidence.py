@@ -137,7 +137,8 @@ def test_pairs_are_compared_by_collective_number_of_gpus_and_size(tmp_path: Path
             hosts = [name for name in (a, b) for _ in range(each)]
             slow = {size: time * each for size, each in seconds.items()}
             text = printed("sendrecv_perf", hosts, slow).replace("maxBytes 8", "maxBytes 1048576")
-            (tmp_path / f"{a}-{b}-{each}.txt").write_text(text.replace("2(", "1024("))
+            begun, *_ = text.replace("2(", "1024(").partition("# Out of bounds")
+            (tmp_path / f"{a}-{b}-{each}.txt").write_text(begun)
     (told,) = contend.explain(tmp_path).findings
     assert told.startswith("2 tests stopped before the end (send and receive on s1 and s2, ")
     for a, b in PAIRS[:3]:

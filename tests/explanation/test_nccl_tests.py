@@ -256,6 +256,10 @@ def test_what_stopped_a_test_is_kept(headed: bool, tmp_path: Path) -> None:
     other = printed("sendrecv_perf", ["a", "b"], {8: 1e-3, 16: 1e-3}).replace(
         "Bytes 8 ", "Bytes 64 "
     )
+    whole, other = other, other.partition("# Out of bounds")[0]
+    less = other.replace("#  ", "#\n# Reducing maxBytes to 25 due to memory limitation\n#  ")
+    ended = [read(tmp_path / "out.txt", text)[0].next_bytes for text in (whole, less)]
+    assert ended == [0, 0]
     first, second = read(tmp_path / "out.txt", "".join(lines) + other)
     assert (first.collective, first.sizes, first.next_bytes) == ("all-to-all", (), None)
     assert first.failure == "remote process exited"

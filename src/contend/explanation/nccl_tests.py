@@ -37,6 +37,9 @@ _PROGRAM = re.compile(
 _BARE = r"(?:#\s++|(?<![^\s:>\]|)]))"
 _STARTS = re.compile(rf"{_BARE}(?:Collective\s+test\s+starting:\s+(\S+)|nThread\s)")
 _ASKED = re.compile(r"maxBytes\s+(\d{1,18})\s+step:\s+(\d{1,18})\((factor|bytes)\)")
+# GPUs may have less memory than the largest size takes.
+_REDUCED = re.compile(r"Reducing maxBytes to (\d{1,18})(?!\d)")
+_ENDED = re.compile(rf"{_BARE}(?:Out of bounds values|Avg bus bandwidth)\s*:")
 _FAILED = re.compile(r"Test (?:NCCL|CUDA|MPI) failure \S+ '([^'\n]{1,200})")
 _RANK = re.compile(
     rf"{_BARE}Rank\s++(\d++)\s++(?:Group\s++\d++\s++)?Pid\s++\d++\s++on\s++(\S++)\s++device\s"
@@ -173,7 +176,7 @@ def _apart(lines: _Lines) -> list[_Lines]:
     table, label, headed, timed = None, "", set[str](), set[str]()
     for number, line in lines:
         head = _heading(line)
-        match = head or _STARTS.search(line) or _RANK.search(line)
+        match = head or _STARTS.search(line) or _RANK.search(line) or _ENDED.search(line)
         if head is not None:
             table = _Table(head[1].split())
         if match is None and table is not None and (match := table.row.search(line)):
@@ -281,6 +284,10 @@ def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
             if (asked := _ASKED.search(line)) is not None:
                 test.asked = int(asked[1]), int(asked[2]), asked[3]
             test.hosts.clear()
+        elif (less := _REDUCED.search(line)) is not None:
+            test.asked = int(less[1]), *test.asked[1:]
+        elif _ENDED.match(line) is not None:
+            test.asked = (0, 0, "")
         elif (rank := _RANK.match(line)) is not None:
             if len(rank[1]) > 9 or int(rank[1]) >= _MOST_RANKS:
                 raise InputError(str(path), number, f"a rank below {_MOST_RANKS:,}", rank[1][:40])
