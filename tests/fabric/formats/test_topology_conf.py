@@ -82,6 +82,17 @@ def test_a_node_of_two_leaves_is_two_hosts_of_one_adapter() -> None:
     assert len(set(lids)) == 5
 
 
+def test_few_nodes_on_several_leaves_are_a_contradiction() -> None:
+    """Where most are, servers have adapters on several rails."""
+
+    def wrong(nodes: str) -> list[str]:
+        text = f"SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes={nodes}\nSwitchName=c Switches=a,b\n"
+        return [finding.message for finding in fabric_of(text).findings if finding.wrong]
+
+    assert wrong("n[4-8]") == ["node n4 is on a (line 1) and on b (line 2)"]
+    assert wrong("n[1-5]") == wrong("n[5-8]") == []
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median_high
 
 from contend.base.errors import InputError
 from contend.base.names import expand, split_list
@@ -163,11 +164,22 @@ class SlurmTree:
                     expected = "another switch of this file below"
                     raise InputError(self._source, switch.line, expected, f'"{below}"')
                 join(rows[below], rows[name], switch.line, 0)
-        on_several = sum(len(switch.nodes) for switch in self._switches.values()) - len(self._nodes)
+        leaves = defaultdict[str, list[str]](list)
+        for name, switch in self._switches.items():
+            for node in switch.nodes:
+                leaves[node].append(f"{name} (line {switch.line})")
+        # With rails all nodes are on several leaves; where few are, those were moved or misspelled.
+        usual = median_high(map(len, leaves.values())) if leaves else 0
+        doubtful = (
+            f"node {node} is on {' and on '.join(on)}"
+            for node, on in leaves.items()
+            if len(on) > usual
+        )
+        on_several = sum(map(len, leaves.values())) - len(leaves)
         if on_several:
             several = f"{counted(on_several, 'further port')} of nodes that several switches name"
             notes = (*notes, several)
-        return builder.subnet((ONE_CABLE, *notes))
+        return builder.subnet((ONE_CABLE, *notes), tuple(doubtful))
 
 
 _HEAD = re.compile(
