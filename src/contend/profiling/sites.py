@@ -216,7 +216,9 @@ def find_lines(places: Sequence[CodePlace], run: Run = run_process) -> list[Code
         if not place.is_source:
             by_module.setdefault(place.module, []).append(index)
     lines = [
-        CodeLine(file=place.module, line=place.offset) if place.is_source else CodeLine()
+        CodeLine("" if place.offset else place.module, place.module, place.offset)
+        if place.is_source
+        else CodeLine()
         for place in places
     ]
     for module, indices in by_module.items():

@@ -215,8 +215,21 @@ int contend_line_in_python(char* file, size_t room) {
   return told;
 }
 
+bool contend_is_end_of_python(uintptr_t address) {
+  Dl_info there, python_itself;
+  return known && !python.Py_IsInitialized() && dladdr((void*)address, &there) &&
+         dladdr((void*)python.Py_GetVersion, &python_itself) &&
+         there.dli_fbase == python_itself.dli_fbase;
+}
+
 uintptr_t contend_site_in_python(uintptr_t address) {
   const layout* there = known;
+  if (there && !python.Py_IsInitialized()) {
+    contend_lock();
+    uintptr_t end = site_of("the end of Python", 0);
+    contend_unlock();
+    return end ? end : address;
+  }
   uintptr_t frame = topmost(there);
   for (int depth = 0; frame && depth < MOST_FRAMES; depth++) {
     place read = {.site = 0};

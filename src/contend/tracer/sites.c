@@ -127,8 +127,9 @@ static bool is_known_site(uintptr_t site, bool add) {
 
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
   const code* there = code_at(address);
+  if (there ? there->of_python : contend_is_end_of_python(address))
+    return contend_site_in_python(address);
   if (there == NULL) return address;
-  if (there->of_python) return contend_site_in_python(address);
   if (contend.header) __atomic_store_n(&contend.header->fortran_calls, 1, __ATOMIC_RELAXED);
   // Threads that may call at once would race for the tables; they all unwind.
   place* known = contend.locked ? NULL : place_of(address);

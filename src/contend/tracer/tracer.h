@@ -181,6 +181,8 @@ void contend_learn_own_code(void);
 
 /// Whether this is a Python of which the lines can be told; before it is asked for one.
 bool contend_find_python(void);
+/// Whether a call from an address is of the interpreter's own, when it has ended all programs.
+bool contend_is_end_of_python(uintptr_t address);
 /// What stands for the line of Python that has called what calls from an address; else the address.
 uintptr_t contend_site_in_python(uintptr_t address);
 /// The line of Python that this thread is in, outside of Python's own library if any is, for
