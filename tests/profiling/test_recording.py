@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,13 +52,21 @@ def test_the_rank_that_ended_first(
     assert gone.record == f"rank-{first:06}.record"
 
 
+@pytest.mark.parametrize(("gone", "host"), [((2,), ""), ((1, 2), ""), ((2,), "elsewhere")])
 def test_a_rank_that_ended_before_anybody_looked(
-    processes: list[subprocess.Popen[bytes]], tmp_path: Path
+    processes: list[subprocess.Popen[bytes]], tmp_path: Path, gone: tuple[int, ...], host: str
 ) -> None:
-    processes[2].kill()
-    processes[2].wait()
+    """It was the first if all others were there; of two, and of other hosts, nobody knows."""
+    for rank in gone:
+        processes[rank].kill()
+        processes[rank].wait()
+    for rank, path in enumerate(record_files(tmp_path / "p")):
+        with path.open("r+b") as file:
+            here = host or platform.node()
+            file.write(Rank(rank, 3, host=here, pid=processes[rank].pid - rank).content())
     ends = RankEnds(tmp_path / "p")
     ends.look()
     processes[0].kill()
     processes[0].wait()
-    assert ends.first() is None
+    told = ends.first()
+    assert (told and told.record) == ("rank-000002.record" if (gone, host) == ((2,), "") else None)

@@ -47,6 +47,8 @@ DEATHS = {
         "died of signal 24 (CPU time limit exceeded) in libc, called at dies.c:LINE",
         "debugger",
     ),
+    "terminates": ("died of signal 15 (Terminated) in libc, called at dies.c:LINE", "debugger"),
+    "alarms": ("died of signal 14 (Alarm clock) in the program's own code at dies.c:", "debugger"),
     "jumps": (
         "died of signal 11 (Segmentation fault) at an address without code, called at dies.c:LINE",
         "debugger",
@@ -63,7 +65,7 @@ for _number, _line in enumerate((PROGRAMS / "dies.c").read_text().splitlines(), 
         _said, _cure = DEATHS[_how]
         DEATHS[_how] = _said.replace("LINE", str(_number)), _cure
 """What is said of rank 1, and what helps; LINE is that whose end names the death."""
-LIBRARYS_OWN = ("truncates", "peer", "fault", "exits", "leaves", "survives")
+LIBRARYS_OWN = ("truncates", "peer", "fault", "terminates", "exits", "leaves", "survives")
 """Libraries and their launchers have a part in these."""
 
 

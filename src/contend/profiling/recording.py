@@ -18,7 +18,7 @@ from typing import IO
 import msgspec
 
 from contend.base.errors import InputError, ShortfallError, UsageError
-from contend.base.process import FirstEnded, ancestors, maps_file, run_foreground
+from contend.base.process import FirstEnded, ancestors, is_gone, maps_file, run_foreground
 from contend.base.units import format_bytes
 from contend.lab.emulation import drops_of
 from contend.lab.measurement import Place, RealHosts, Shape, ready_command
@@ -219,13 +219,15 @@ class RankEnds:
     """Which rank of this machine ended first, as launchers end the others then.
 
     What started a rank is watched too: a rank that ends after that did not end by itself. Where a
-    rank is elsewhere, or ended before anybody looked, nobody knows whether that was the first.
+    rank is elsewhere, or several ended before anybody looked, nobody knows which was the first.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ranks: dict[Path, int] = {}
         self._watched: list[FirstEnded] = []
+        self._gone: list[FirstGone] = []
+        self._doubtful = False
         self._looked = 0
         self._complete = True
 
@@ -236,28 +238,36 @@ class RankEnds:
             return
         self._complete, self._looked = changed == self._looked, changed
         new: list[int] = []
+        gone: list[FirstGone] = []
         for path in record_files(self._folder):
             if path in self._ranks:
                 continue
             with suppress(InputError):
-                process = int(read_header(path)["pid"])
+                header = read_header(path)
+                process = int(header["pid"])
                 if maps_file(process, path):
                     self._ranks[path] = process
                     new += [process, *ancestors(process)]
+                elif header["host"] == platform.node().encode() and is_gone(process):
+                    self._ranks[path] = process
+                    gone.append(FirstGone(path.name, time.time()))
+        # While all others are there, one that is not was the first.
+        self._doubtful |= bool(gone) and (len(gone) > 1 or any(one.pid() for one in self._watched))
+        self._gone += gone
         if new:
             self._watched.append(FirstEnded(dict.fromkeys(new)))
 
     def first(self) -> FirstGone | None:
         """The rank that ended before all others that were watched with it, and their launcher."""
-        if {*record_files(self._folder)} != {*self._ranks}:
+        if self._doubtful or {*record_files(self._folder)} != {*self._ranks}:
             return None
         record_of = {process: path.name for path, process in self._ranks.items()}
-        gone = [
+        gone = (
             FirstGone(record_of[process], one.ended_unix or 0.0)
             for one in self._watched
             if (process := one.pid(_TOLD_WITHIN_S)) in record_of
-        ]
-        return min(gone, key=lambda one: one.unix, default=None)
+        )
+        return min([*self._gone, *gone], key=lambda one: one.unix, default=None)
 
 
 @contextmanager

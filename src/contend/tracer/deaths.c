@@ -20,8 +20,8 @@
 
 enum { STACK = 256 << 10 };
 // Not what batch systems send all ranks at a time.
-static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
-                              SIGSYS,  SIGTRAP, SIGPIPE, SIGXCPU, SIGXFSZ};
+static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGSYS,
+                              SIGTRAP, SIGPIPE, SIGXCPU, SIGXFSZ, SIGTERM, SIGALRM};
 static struct sigaction before[NSIG];
 static CONTEND_OF_THREAD sigjmp_buf* unwinding;
 
@@ -117,10 +117,16 @@ static bool comes_again(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
 }
 
+/// Whether somebody else ends this process, as a launcher does with all ranks when one has died.
+static bool is_told_to_end(const siginfo_t* info) {
+  bool sent = info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
+  return info->si_signo == SIGTERM && sent && info->si_pid != getpid();
+}
+
 static void caught(int signal, siginfo_t* info, void* context) {
   if (unwinding != NULL) siglongjmp(*unwinding, 1);
   const struct sigaction* then = &before[signal];
-  note((uint32_t)signal, info, context, "");
+  if (!is_told_to_end(info)) note((uint32_t)signal, info, context, "");
   bool plain = !(then->sa_flags & SA_SIGINFO) && then->sa_handler == SIG_DFL;
   if (plain || then->sa_flags & (int)SA_RESETHAND) {
     struct sigaction usual = {.sa_handler = SIG_DFL};

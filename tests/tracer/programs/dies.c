@@ -4,9 +4,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static volatile int number = 1;
+
+static void watch_out(void) {
+  const struct itimerval soon = {.it_value.tv_usec = 1000};
+  setitimer(ITIMER_REAL, &soon, NULL);
+  while (number) number++;
+}
 
 /// From outside, by a child.
 static void be_killed(void) {
@@ -67,6 +74,8 @@ int main(int argc, char** argv) {
     if (strcmp(how, "divides") == 0) one /= number - 1;                               // divides
     if (strcmp(how, "aborts") == 0) abort();                                          // aborts
     if (strcmp(how, "limits") == 0) raise(SIGXCPU);                                   // limits
+    if (strcmp(how, "terminates") == 0) kill(getpid(), SIGTERM);                      // terminates
+    if (strcmp(how, "alarms") == 0) watch_out();
     if (strcmp(how, "pipes") == 0) write_to_nobody();
     if (strcmp(how, "copies") == 0) copy((void*)8, 4 + (size_t)number);
     if (strcmp(how, "frees") == 0) release_twice();

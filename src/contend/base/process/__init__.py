@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         FirstEnded,
         ancestors,
         end_processes,
+        is_gone,
         is_in_use,
         maps_file,
         process_folders,

@@ -70,6 +70,11 @@ def maps_file(process: int, file: Path) -> bool:
     return f" {os.path.realpath(file)}\n" in maps
 
 
+def is_gone(process: int) -> bool:
+    """Whether no process of this machine has a number any more."""
+    return process > 0 and not (_PROC / str(process)).exists()
+
+
 def end_processes(find: Callable[[], set[int]], *, grace: float = 0.0) -> None:
     """Ends processes until none is found any more, and waits until they are gone.
 

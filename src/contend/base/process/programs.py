@@ -28,7 +28,7 @@ from contend.base.process.processes import end_processes, marked_processes, sess
 _GRACE, _FOREGROUND_GRACE, _INTERRUPTED_GRACE = 1.6, 2.0, 5.0
 # Seconds between two looks at a program that is watched.
 _BEAT = 0.1
-_FOREGROUND_BEAT = 1.0
+_FIRST_BEAT, _FOREGROUND_BEAT = 0.05, 1.0
 # How much of a watched program's output is kept: the beginning, for the first error, and the end.
 _KEPT = 64 * 1024
 # What all children inherit, those in sessions of their own too.
@@ -202,7 +202,7 @@ def run_foreground(
         command: program and arguments.
         environment: whole.
         output: where its standard output goes; None for this process's own.
-        watch: called once a second while it runs.
+        watch: called while it runs, often at first and then once a second.
 
     Returns:
         Its exit status; 128 and a signal's number when that ended it, as shells say.
@@ -233,9 +233,11 @@ def _wait_watching(program: Program, watch: Callable[[], None]) -> int:
         return status
     poll = select.poll()
     poll.register(ended, select.POLLIN)
+    beat = _FIRST_BEAT
     try:
-        while not poll.poll(1000 * _FOREGROUND_BEAT):
+        while not poll.poll(1000 * beat):
             watch()
+            beat = min(1.2 * beat, _FOREGROUND_BEAT)
     finally:
         os.close(ended)
     return program.wait()
