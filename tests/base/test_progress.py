@@ -126,6 +126,21 @@ def test_the_first_of_many_long_things_is_known_by_its_share(
     assert words in capsys.readouterr().err.splitlines()
 
 
+def test_what_takes_so_many_times_the_first_thing_is_known_by_its_share(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A tenth of the first thing in 3 s: 30 s, and 2.5 times that for all."""
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        whole = bars.add_task("it", total=2.5, count="")
+        bars.update(whole, completed=0, total=2.5)
+        share = bars.add_task("first", total=1, count="")
+        for now in (1, 2, 3):
+            bars.update(share, completed=now / 30)
+    assert "it: about 75 s" in capsys.readouterr().err.splitlines()
+
+
 def test_what_takes_a_moment_is_not_estimated(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     bars = new_bars(lambda: now)

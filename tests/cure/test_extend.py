@@ -281,3 +281,13 @@ def test_a_fabric_as_it_is_gets_what_improve_says_of_it() -> None:
     damaged = without(wide, ["unit 1 leaf 4:5", "unit 3 leaf 4:8"]).fabric
     assert extend(damaged, servers=4).before == pytest.approx(11 / 12)
     assert improve(damaged, cables=1).before == pytest.approx(11 / 12)
+
+
+def test_how_many_tables_are_made_is_told_before_the_first() -> None:
+    """Those of the fabric and of the larger one; where GPUs' traffic is weighed each takes four."""
+    for net, of_each in (("xgft:2;4,6;1,4", 1), ("rails:3,4,4,16;1,1;4", 4)):
+        calls: list[tuple[int, int]] = []
+        wide = {"ports": 40, "progress": lambda *call, calls=calls: calls.append(call)}
+        extend(contend.load(net), units=1, **wide)
+        assert {total for _, total in calls} == {2 * of_each}
+        assert [done for done, _ in calls] == [0, 1, of_each, of_each + 1]

@@ -47,6 +47,16 @@ TEST_CASE("parts side by side are taken to be as far as this one") {
   CHECK(share_done() == doctest::Approx(0.25));
 }
 
+TEST_CASE("work that takes several parts is as far as what begins within it") {
+  Progress outer(8, 0);
+  outer.begin(2);
+  outer.begin(4);
+  CHECK(share_done() == doctest::Approx(0.25));
+  Progress inner(2);
+  inner.done();
+  CHECK(share_done() == doctest::Approx(0.5));
+}
+
 TEST_CASE("a loop in parts counts them, and work of none is none") {
   std::vector<double> shares;
   for (const std::uint32_t part : InParts(std::uint32_t{4})) {

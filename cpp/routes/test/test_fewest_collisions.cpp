@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <numeric>
 #include <set>
+#include <vector>
 
 #include "contend/base/error.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/routes/checks/check.hpp"
 #include "contend/routes/checks/dependency.hpp"
 #include "contend/routes/search/fewest_collisions.hpp"
@@ -197,4 +200,29 @@ TEST_CASE("what does not fit the fabric is refused") {
   CHECK_THROWS_AS(fewest_collisions(paper.fabric, paper.targets(), {{}, wrong, 1}), Error);
   CHECK_THROWS_AS(fewest_collisions(paper.fabric, paper.targets(), {{}, {}, 0}), Error);
   CHECK_THROWS_AS(fewest_collisions(paper.fabric, paper.targets(), {{}, {}, 16}), Error);
+}
+
+namespace {
+
+std::vector<double> told;
+
+void tell() { told.push_back(share_done()); }
+
+}  // namespace
+
+TEST_CASE("how far all is counts every round that it takes") {
+  const Paper paper = torus(4, 5);
+  told.clear();
+  {
+    const Interruption each(tell, std::chrono::nanoseconds{0});
+    fewest_collisions(paper.fabric, paper.targets(), {});
+  }
+  // All is one piece of work, but for a look whether dimension order will do: what it took so far
+  // tells the rest.
+  const auto all = std::ranges::is_sorted_until(told.rbegin(), told.rend(), std::greater{}).base();
+  CHECK(all - told.begin() < told.end() - all);
+  CHECK(told.back() > 0.9);
+  const auto halfway = std::ranges::lower_bound(all, told.end(), 0.5) - all;
+  CHECK(4 * halfway > told.end() - all);
+  CHECK(4 * halfway < 3 * (told.end() - all));
 }

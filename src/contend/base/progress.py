@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how much is done and how much there is to do, which may be an estimate."""
 
-FineProgress: TypeAlias = Callable[[float, int | None], None]
+FineProgress: TypeAlias = Callable[[float, float | None], None]
 """The same, where something may be done in part; None where nobody knows how much there is."""
 
 # Seconds that a step lasts before it gets a bar.
@@ -42,7 +42,7 @@ class _Bars:
             self._drawn.start()
         return self._drawn.add_task(title, total=None, count="")
 
-    def update(self, bar: TaskID, done: float, total: int | None, unit: str) -> None:
+    def update(self, bar: TaskID, done: float, total: float | None, unit: str) -> None:
         """Shows how much is done of it."""
         assert self._drawn is not None
         count = f"{int(done)}/{'?' if total is None else total} {unit}" if unit else ""
@@ -76,7 +76,7 @@ def shown_progress(
         unit: what is counted.
     """
     if callable(progress):
-        yield lambda done, total: progress(int(done), total or 0)
+        yield lambda done, total: progress(int(done), int(total or 0))
     elif not progress:
         with _bar(title, unit, _PATIENCE) as tell:
             yield tell
@@ -126,7 +126,7 @@ def _bar(title: str, unit: str, patience: float) -> Iterator[FineProgress]:
     due = time.monotonic() + patience
     bar: TaskID | None = None
 
-    def tell(done: float, total: int | None) -> None:
+    def tell(done: float, total: float | None) -> None:
         nonlocal bar
         if bar is None and time.monotonic() >= due:
             bar = _BARS.add(title)
@@ -140,7 +140,7 @@ def _bar(title: str, unit: str, patience: float) -> Iterator[FineProgress]:
             _BARS.remove(bar)
 
 
-def _tell_nobody(done: float, total: int | None) -> None:
+def _tell_nobody(done: float, total: float | None) -> None:
     pass
 
 

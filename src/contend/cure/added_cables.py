@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from contend.base.errors import ContendError, MissingError
-from contend.base.progress import Progress
+from contend.base.progress import FineProgress
 from contend.congestion import Simulation, Workers
 from contend.cure.purpose import OWN_ENGINE, ROUNDING, Purpose, gain_over
 from contend.cure.relief import Pair, Relief, first_of_each_kind, levels_in_tree, relief
@@ -37,6 +37,9 @@ from contend.routes import (
 _TRIED, _BEST = 12, 4
 # Switches of each kind that are joined to several others at once.
 _HUBS = 2
+# How long looking for pairs and changing few entries take, in times of computing all tables: in
+# trees, and elsewhere, where no circle may close.
+_IN_TREES, _ELSEWHERE = (0.8, 0.6), (0.12, 0.08)
 # Other fabrics than trees are routed anew with every cable up to so many hosts times cables.
 _MOST_ANEW = 1 << 20
 
@@ -68,15 +71,30 @@ class CableSearch:
         fabric: Fabric,
         purpose: Purpose,
         engine: str,
-        progress: Progress,
+        cables: int,
+        progress: FineProgress,
     ) -> None:
         self.purpose = purpose
         self._engine = engine
         self._progress = progress
         self._demand = purpose.demand(fabric)
-        self._first = TriedCables(*purpose.routed(fabric, engine, self._demand))
-        self.missing = 0
-        self._further_missing = False
+        self._can_anew = engine != OWN_ENGINE or _can_be_anew(fabric)
+        tables = purpose.tables_made(engine, self._demand)
+        # Of the traffic that is weighed once the trials know.
+        self._anew = max(1, tables - 1)
+        tree = levels_in_tree(fabric) is not None
+        self._look, self._few = _IN_TREES if tree else _ELSEWHERE
+        self._done, self._further_missing = 0.0, False
+        pairs = self._lacking(fabric)[:cables]
+        further = cables - len(pairs) if len(pairs) == self.missing else 0
+        total = tables + len(pairs) * self._anew + self._work_of(further)
+
+        def made(done: float) -> None:
+            progress(done, total)
+
+        made(0)
+        self._first = TriedCables(*purpose.routed(fabric, engine, self._demand, made))
+        self._done = tables
         self.joinable = 0
         self.tried = 0
         self.added = ""
@@ -94,8 +112,22 @@ class CableSearch:
             chosen.append(best)
             spent += len(best.cables)
         self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
-        self._progress(1 + self.tried, 1 + self.tried)
+        self._tell(0, 0)
         return chosen
+
+    def _tell(self, work: float, later: float) -> None:
+        """So much more is done, in times of computing tables once, and so much is left."""
+        self._done += work
+        self._progress(self._done, self._done + later)
+
+    def _work_of(self, cables: int) -> float:
+        """How long finding so many cables takes, each after several kinds were tried."""
+        anew = _BEST * self._anew if self._engine == OWN_ENGINE and self._can_anew else 0
+        return cables * (self._look + _TRIED * self._work_of_trial(anew=False) + anew)
+
+    def _work_of_trial(self, *, anew: bool) -> float:
+        own = self._engine == OWN_ENGINE
+        return self._few if own and not (anew and self._can_anew) else self._anew
 
     def _what_is_missing(self, pairs: Sequence[Pair], workers: Workers) -> Iterator[TriedCables]:
         """Missing cables in this order, each with those before that gain only with it.
@@ -105,10 +137,10 @@ class CableSearch:
         now, waiting = self._first, list[Pair]()
         for number, pair in enumerate(pairs, 1):
             waiting.append(pair)
-            left = len(pairs) - number + 1
-            trials = self._try(now, [tuple(waiting)], left, workers, anew=True)
-            if all(trial.gain < 0 for trial in trials):
-                trials += self._try(now, [tuple(waiting)], left, workers)
+            later = (len(pairs) - number) * self._anew
+            trials = self._try(now, [tuple(waiting)], later, workers, anew=True)
+            if self._can_anew and all(trial.gain < 0 for trial in trials):
+                trials += self._try(now, [tuple(waiting)], later, workers)
             best = max(trials, key=lambda trial: trial.least_gain, default=None)
             last = number == len(pairs) and not self._further_missing
             if best is None or (best.least_gain <= ROUNDING and not (last and best.gain >= 0)):
@@ -116,9 +148,8 @@ class CableSearch:
             now, waiting = replace(best, missing=True), []
             yield now
 
-    def _missing_pairs(self, most: int) -> list[Pair]:
-        """Both switches of so many missing cables, as long as both have a free port."""
-        fabric = self._first.fabric
+    def _lacking(self, fabric: Fabric) -> list[Pair]:
+        """Both switches of missing cables, as long as both have a free port."""
         free = [len(ports) for ports in free_ports(fabric)]
         few = few_hosts(fabric)
         lacking = [pair for pair in missing_cables(fabric) if not few[list(pair.switches)].any()]
@@ -129,6 +160,12 @@ class CableSearch:
             for _ in range(min(pair.usual - pair.cables, free[near], free[far])):
                 free[near], free[far] = free[near] - 1, free[far] - 1
                 pairs.append((near, far))
+        return pairs
+
+    def _missing_pairs(self, most: int) -> list[Pair]:
+        """So many of these, those that relieve most first where there are more."""
+        fabric = self._first.fabric
+        pairs = self._lacking(fabric)
         self._further_missing = len(pairs) > most
         if self._further_missing:
             every = np.unique(np.sort(np.array(pairs), axis=1), axis=0)
@@ -141,12 +178,14 @@ class CableSearch:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
         fabric = self._scored(now.fabric)
         helped = relief(fabric, self._demand)
+        self._tell(self._look, self._work_of(left) - self._look)
         sets = [(pair,) for pair in self._kinds(fabric, helped)]
-        trials = self._try(now, [*sets, *_stars(fabric, helped, left)], left, workers)
+        later = self._work_of(left - 1)
+        trials = self._try(now, [*sets, *_stars(fabric, helped, left)], later, workers)
         promising = sorted(trials, key=lambda trial: -trial.least_gain)[:_BEST]
-        if self._engine == OWN_ENGINE:
+        if self._engine == OWN_ENGINE and self._can_anew:
             again = [_ends(trial) for trial in promising]
-            trials += self._try(now, again, left, workers, anew=True)
+            trials += self._try(now, again, later, workers, anew=True)
         best = _best(trials)
         if best is None and left > 1:
             two = [
@@ -155,7 +194,7 @@ class CableSearch:
                 if len(trial.cables) == 1
                 for pair in self._pairs(trial.fabric)[:_BEST]
             ]
-            best = _best(self._try(now, two, left // 2, workers))
+            best = _best(self._try(now, two, self._work_of(left - 2), workers))
         return best
 
     def _pairs(self, fabric: Fabric) -> list[Pair]:
@@ -175,20 +214,19 @@ class CableSearch:
         self,
         now: TriedCables,
         sets: Sequence[tuple[Pair, ...]],
-        times: int,
+        later: float,
         workers: Workers,
         *,
         anew: bool = False,
     ) -> list[TriedCables]:
-        """All of them; as many may be tried so many times in all."""
-        # The fabric as it is was the first.
-        total = 1 + self.tried + len(sets) * times
+        """All of them; so much is left to do then."""
+        each = self._work_of_trial(anew=anew)
         trials: list[TriedCables] = []
-        self._progress(1 + self.tried, total)
-        for several in workers.map(partial(self._trials, now, anew), sets):
+        tried = workers.map(partial(self._trials, now, anew), sets)
+        for number, several in enumerate(tried, 1):
             trials += several
             self.tried += 1
-            self._progress(1 + self.tried, total)
+            self._tell(each, (len(sets) - number) * each + later)
         return trials
 
     def _trials(self, now: TriedCables, anew: bool, pairs: tuple[Pair, ...]) -> list[TriedCables]:
@@ -212,8 +250,7 @@ class CableSearch:
     ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
         """Ways to route a fabric with new cables: whether all is recomputed, and how."""
         own = self._engine == OWN_ENGINE and joined.tables is not None
-        small = joined.hosts * joined.cables <= _MOST_ANEW
-        can = not own or small or _stands_in_levels(joined)
+        can = not own or _can_be_anew(joined)
         if own and not (anew and can):
             yield False, partial(_by_few_entries, joined, pairs, self._demand)
         if can and (anew or not own):
@@ -268,11 +305,12 @@ def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | No
     return routed.replace(routes=named)
 
 
-def _stands_in_levels(fabric: Fabric) -> bool:
-    """Whether every cable leads from a level to another, so that engines for trees take it."""
+def _can_be_anew(fabric: Fabric) -> bool:
+    """Whether tables are quick: every cable leads from a level to another, or there are few."""
     level = switch_levels(fabric)
     near, far = fabric.cable_from, fabric.cable_to
-    return bool((level[near] != level[far]).all())
+    few = fabric.hosts * fabric.cables <= _MOST_ANEW
+    return few or bool((level[near] != level[far]).all())
 
 
 def _ends(trial: TriedCables) -> tuple[Pair, ...]:

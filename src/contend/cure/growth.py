@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contend.base.errors import UsageError
+from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Share, Shown
 from contend.base.units import counted, rate_of, verb
 from contend.congestion import Simulation
@@ -103,6 +104,7 @@ def extend(
     ports: int | None = None,
     engine: str = OWN_ENGINE,
     seed: int = 1,
+    progress: bool | Progress = False,
 ) -> Growth:
     """The fabric with more of what it has, cabled as it is itself.
 
@@ -122,6 +124,7 @@ def extend(
         ports: that every switch has at least, where the file does not tell or is to change.
         engine: that routes the fabric before and after.
         seed: of the patterns that both get.
+        progress: True shows a bar; a function is told how many tables are made, of how many.
 
     Raises:
         UsageError: there is nothing to add, or the fabric has no rule or no ports for it.
@@ -155,20 +158,27 @@ def extend(
     # One reading for both: of a larger fabric's traffic no pair is weighed.
     weighed = max(fabric.hosts, larger.hosts) <= MOST_HOSTS
 
-    def routed(by: str) -> list[Fabric]:
-        return [
-            purpose.routed(each, by, purpose.demand(each) if weighed else None)[0]
-            for each in (fabric, larger)
-        ]
+    with shown_progress(progress, larger.name, "") as tell:
 
-    both = routed(engine)
-    before, after = (purpose.count(each, None) for each in both)
-    otherwise = None
-    fewer = after.judged_share < before.judged_share
-    if fewer and larger.hosts == fabric.hosts and engine != OWN_ENGINE:
-        # More cables for the same hosts take no bandwidth: it is how the engine spreads routes.
-        shares = [purpose.count(each, None).judged_share for each in routed(OWN_ENGINE)]
-        otherwise = OtherRoutes(engine=OWN_ENGINE, before=shares[0], after=shares[1])
+        def routed(by: str, before: int) -> Iterator[Fabric]:
+            for number, each in enumerate((fabric, larger), before):
+                demand = purpose.demand(each) if weighed else None
+                tables = purpose.tables_made(by, demand)
+
+                def made(done: float, begin: int = tables * number, of: int = tables) -> None:
+                    tell(begin + done, of * (before + 2))
+
+                made(0)
+                yield purpose.routed(each, by, demand, made)[0]
+
+        both = list(routed(engine, 0))
+        before, after = (purpose.count(each, None) for each in both)
+        otherwise = None
+        fewer = after.judged_share < before.judged_share
+        if fewer and larger.hosts == fabric.hosts and engine != OWN_ENGINE:
+            # More cables for the same hosts take no bandwidth: it is how the engine spreads routes.
+            shares = [purpose.count(each, None).judged_share for each in routed(OWN_ENGINE, 2)]
+            otherwise = OtherRoutes(engine=OWN_ENGINE, before=shares[0], after=shares[1])
     remarks = [f"No room on {'; '.join(rule.reasons)}."] if rule.reasons else []
     remarks += [f"{rule.uneven}."] if rule.uneven else []
     if lacking := sum(pair.usual - pair.cables for pair in rule.missing):

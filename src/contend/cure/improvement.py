@@ -172,8 +172,8 @@ def improve(
         samples: that the figures are counted by; None: as many as `simulate` needs.
         seed: of every random choice.
         threads: how many fabrics are tried at a time; None: as many as there are cores.
-        progress: True shows a bar; a function is told how many fabrics are tried, of how many it
-            may come to.
+        progress: True shows a bar; a function is told how much is done, in times of computing all
+            tables once, of how much it may come to.
         communicator: shares out over MPI processes what is tried, as in `contend.simulate`.
 
     Raises:
@@ -185,14 +185,13 @@ def improve(
         raise UsageError(f"cables: expected at least 1, got {cables}")
     wide = with_ports(fabric, ports)
     with (
-        shown_progress(progress, fabric.name, "fabrics") as tell,
+        shown_progress(progress, fabric.name, "") as tell,
         core_threads(threads, communicator) as workers,
     ):
 
         def prepare() -> CableSearch:
             purpose = Purpose.of(wide, pattern, placement, samples, seed, communicator)
-            tell(0, cables + 1)
-            return CableSearch(wide, purpose, engine, tell)
+            return CableSearch(wide, purpose, engine, cables, tell)
 
         search = agree(communicator, prepare)
         chosen = search.run(cables, workers)

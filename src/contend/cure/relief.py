@@ -158,6 +158,8 @@ class _Course:
             met = weight[channel] * (load[channel] - self._flow[at, to])
             self._cost[at, to] = met + self._cost[next_switch[at, to], to]
         self._every = max(1, self._hops.size // _MOST_SUMMED)
+        summed = (self._hops, self._flow, self._cost)
+        self._summed = [np.ascontiguousarray(one[:, :: self._every]) for one in summed]
 
     def pressure(self) -> NDArray[np.float64]:
         """What messages meet from a switch on, in sum over them, shape [switches]."""
@@ -166,10 +168,10 @@ class _Course:
 
     def saved(self, switch: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
         """What a cable from a switch to each of others saves of what is sent on there."""
-        to = np.flatnonzero(self._flow[switch])[:: self._every]
-        flow = self._flow[switch, to] * self._every
-        nearer = self._hops[np.ix_(others, to)] < self._hops[switch, to]
-        less = np.maximum(self._cost[switch, to] - self._cost[np.ix_(others, to)], 0) * nearer
+        hops, every_flow, cost = self._summed
+        flow = every_flow[switch] * self._every
+        less = cost[switch] - cost[others]
+        less[(less < 0) | (hops[others] >= hops[switch])] = 0
         gain, moved = less @ flow, (less > 0) @ flow
         # Of a share x of them: x gain - x^2 moved^2, which meet each other on the cable.
         share = np.minimum(1, gain / np.maximum(2 * moved**2, 1e-300))

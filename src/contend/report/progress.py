@@ -70,7 +70,7 @@ class _Bars(Progress):
         first = self.tasks[-1]
         _, _, unit = str(task.fields["count"]).partition(" ")
         several = unit if task.total > 1 else ""
-        if not done and several and not self._forecast:
+        if not done and task.total > 1 and not self._forecast:
             # Of the first thing a share may be known.
             share = 0.0 if first is task else first.completed / (first.total or 1)
             if not share or (first.elapsed or 0) < _ESTIMATED_AFTER:
@@ -78,7 +78,7 @@ class _Bars(Progress):
             self._forecast = True
             each, of = (first.elapsed or 0) / share, ""
             like = "the first" if first.description == task.description else first.description
-            how = f" if all {task.total:,.0f} {unit} take as long as {like}"
+            how = f" if all {task.total:,.0f} {unit} take as long as {like}" if unit else ""
         elif not done or elapsed < _ESTIMATED_AFTER:
             return
         else:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "contend/base/progress.hpp"
 #include "up_down_ways.hpp"
 
 namespace contend {
@@ -51,7 +52,9 @@ Routing Beginnings::within_heaviest_turns(const Routing& unbound, SwitchId root)
     for (const auto& turn : heaviest_turns(routing, lane)) {
       if (order.insert(turn.first, turn.second)) kept.push_back(turn);
     }
-    for (const std::size_t d : take_out_bound(routing, lane)) {
+    const std::vector<std::size_t> out = take_out_bound(routing, lane);
+    for (const std::size_t k : InParts(out.size())) {
+      const std::size_t d = out[k];
       if (routing.place(d, *search_)) continue;
       set_along(routing.traffic, d, parent);
       routing.note(d);
@@ -73,7 +76,8 @@ Routing Beginnings::within_spanning_tree(const Routing& unrouted, SwitchId root)
     set_along(routing.traffic, d, parent);
     routing.note(d);
   }
-  for (const std::size_t d : routing.traffic.by_switch()) {
+  for (const std::size_t k : InParts(routing.lane.size())) {
+    const std::size_t d = routing.traffic.by_switch()[k];
     routing.forget(d);
     if (routing.place(d, *search_)) continue;
     routing.note(d);

@@ -8,6 +8,7 @@
 
 #include "beginnings.hpp"
 #include "contend/base/error.hpp"
+#include "contend/base/progress.hpp"
 #include "contend/base/tiles.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/routes/engines/balance.hpp"
@@ -26,6 +27,10 @@ constexpr double kNothing = 2e-4;
 constexpr double kWork = 1e6;  // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
+// How long what goes over all destinations takes, in rounds that do so without bounds: those that
+// find trees without circles. The best beginning is improved in as many as usually save anything.
+constexpr std::uint64_t kBoundRound = 2;
+constexpr std::uint64_t kUsualLastRounds = 4;
 
 class Descent {
  public:
@@ -33,14 +38,15 @@ class Descent {
       : fabric_(fabric), targets_(targets), terms_(terms), links_(fabric), search_(links_) {}
 
   LanedTables run() {
-    Routing routing = unrouted();
     if (tree_fault(fabric_).empty()) {
+      Progress rounds(kRounds + 2, 1);
+      Routing routing = unrouted();
       routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
-      if (up_and_down(routing, leaves())) return tables_of(routing);
+      rounds.done();
+      if (up_and_down(routing, leaves(), rounds)) return tables_of(routing);
     }
-    routing = unrouted();
-    without_levels(routing);
-    return tables_of(routing);
+    Routing routing = unrouted();
+    return without_levels(routing);
   }
 
  private:
@@ -64,11 +70,10 @@ class Descent {
   /// Descends over routes that go up from the lowest switches, then down. Where some source has
   /// none to a destination, that one gets a tree afterwards whose turns close no circle with those
   /// that are taken. False if that is impossible.
-  bool up_and_down(Routing& routing, std::span<const SwitchId> lowest) {
+  bool up_and_down(Routing& routing, std::span<const SwitchId> lowest, Progress& rounds) {
     RoutedTraffic& traffic = routing.traffic;
     UpDownWays ways(links_, heights_above(links_, lowest));
     std::vector<std::size_t> left;
-    Progress rounds(kRounds);
     for (int round = 0; round < kRounds; ++round) {
       SwitchId to = kNoSwitch;
       bool reached = false;
@@ -93,8 +98,8 @@ class Descent {
         }
         traffic.add(d);
       }
+      rounds.done(changed ? 1 : kRounds - round);
       if (!changed) break;
-      rounds.done();
     }
     return left.empty() || place_left_over(routing, ways, left);
   }
@@ -127,31 +132,57 @@ class Descent {
   // Any other fabric.
 
   /// Tries several beginnings and improves the best.
-  void without_levels(Routing& routing) {
+  LanedTables without_levels(Routing& routing) {
     routing.traffic.keep_sources_apart();
     routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(links_, 0)));
     for (std::size_t d = 0; d < routing.lane.size(); ++d) {
       routing.lane[d] = static_cast<std::uint8_t>(d % terms_.lanes);
     }
+    std::optional<Routing> by_dimensions(routing);
+    if (!begin_by_dimensions(*by_dimensions)) by_dimensions.reset();
+    const std::vector<SwitchId> from = roots(routing.traffic);
+    const std::uint64_t improved = (terms_.lanes > 1 ? 2 : 1) * kBoundRound;
+    const std::uint64_t judged = kFirstRounds * improved + 1;
+    const std::uint64_t of_root = 2 * (kBoundRound + judged);
+    Progress rounds(kRounds + (by_dimensions ? judged : 0) + from.size() * of_root +
+                        kUsualLastRounds * improved + 1,
+                    0);
     std::optional<Routing> best;
     double fewest = std::numeric_limits<double>::infinity();
-    const auto judge = [&](Routing&& tried) {
-      for (int round = 0; round < kFirstRounds; ++round) improve(tried, round);
-      const double collisions = tried.traffic.collisions();
+    const auto judge = [&](Routing&& routed) {
+      for (int round = 0; round < kFirstRounds; ++round) {
+        rounds.begin(improved);
+        improve(routed, round);
+      }
+      rounds.begin(1);
+      const double collisions = routed.traffic.collisions();
       if (best && collisions >= fewest) return;
       fewest = collisions;
-      best.emplace(std::move(tried));
+      best.emplace(std::move(routed));
     };
-    if (Routing tried = routing; begin_by_dimensions(tried)) judge(std::move(tried));
+    if (by_dimensions) judge(std::move(*by_dimensions));
+    by_dimensions.reset();
     const Beginnings beginnings(links_, search_);
+    rounds.begin(kRounds);
     Routing unbound = routing;
     descend_unbound(unbound.traffic);
-    for (const SwitchId root : roots(routing.traffic)) {
+    for (const SwitchId root : from) {
+      rounds.begin(kBoundRound);
       judge(beginnings.within_heaviest_turns(unbound, root));
+      rounds.begin(kBoundRound);
       judge(beginnings.within_spanning_tree(routing, root));
     }
     routing = std::move(*best);
+    rounds.begin(kUsualLastRounds * improved);
+    improve_on(routing);
+    rounds.begin(1);
+    return tables_of(routing);
+  }
+
+  void improve_on(Routing& routing) {
+    Progress last(kUsualLastRounds);
     for (int round = kFirstRounds; round < kLastRounds && improve(routing, round); ++round) {
+      last.done();
     }
   }
 

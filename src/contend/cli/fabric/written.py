@@ -282,6 +282,7 @@ def extend(
         ports=ports,
         engine=route,
         seed=seed,
+        progress=True,
     )
     failure = None
     if output is not None and kind is not None:

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "contend/base/interruption.hpp"
 
@@ -13,7 +14,7 @@ namespace contend {
 class Progress {
  public:
   /// `at_once`: how many parts threads do side by side; the others are taken to be as far with
-  /// theirs as this thread is.
+  /// theirs as this thread is. 0 where each is told when it begins.
   explicit Progress(std::uint64_t parts, std::uint64_t at_once = 1);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -21,6 +22,8 @@ class Progress {
 
   /// So many parts more are done. Any thread may say so.
   void done(std::uint64_t parts = 1) { done_.fetch_add(parts, std::memory_order_relaxed); }
+  /// Ends what was begun so before, and begins what takes as long as so many parts together.
+  void begin(std::uint64_t parts) { done(std::exchange(at_once_, parts)); }
 
  private:
   friend double share_done();
