@@ -114,15 +114,15 @@ class Buffers {
 
   // Fetch memory for later.
 
-  void fetch(std::uint32_t channel) const { __builtin_prefetch(&channels_[channel], 1); }
-  void fetch_queue(std::uint32_t number) const { __builtin_prefetch(&queue(number), 1); }
+  void fetch(std::uint32_t channel) const { prefetch(&channels_[channel]); }
+  void fetch_queue(std::uint32_t number) const { prefetch(&queue(number)); }
   void fetch_queue_of(std::uint32_t choice) const {
-    if (by_output_ && detours_ == nullptr) __builtin_prefetch(&queue_of_[choice]);
+    if (by_output_ && detours_ == nullptr) prefetch(&queue_of_[choice]);
   }
   void fetch_second(std::uint32_t number) const {
     if (by_output_) fetch(over(number));
     const std::uint32_t cell = queue(number).packets.first;
-    if (cell != kNone) __builtin_prefetch(&cells_[cell], 1);
+    if (cell != kNone) prefetch(&cells_[cell]);
   }
   std::uint32_t second(std::uint32_t number) const {
     const std::uint32_t cell = queue(number).packets.first;

@@ -58,11 +58,8 @@ class DelayLines {
     return &lines_[current_].events.front();
   }
 
-  /// The event so many behind that one in its line; null where there is none yet.
-  const PacketEvent* ahead(std::size_t count) const {
-    const Ring<PacketEvent>& events = lines_[current_].events;
-    return count < events.size() ? &events[count] : nullptr;
-  }
+  /// The line of that one.
+  const Ring<PacketEvent>& current() const { return lines_[current_].events; }
 
   /// Takes away what next() gave.
   void pop() {

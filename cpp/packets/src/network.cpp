@@ -12,8 +12,9 @@ namespace {
 
 /// Events from one fetch of memory to the next.
 constexpr std::size_t kStage = 8;
-/// Channels that are in the cache all the time.
-constexpr std::uint32_t kNear = 1024;
+/// Channels, and queues apart from them, that stay in a core's own cache or close to it: to fetch
+/// these beforehand only takes time.
+constexpr std::uint32_t kNear = 1 << 14;
 
 }  // namespace
 
@@ -66,7 +67,7 @@ Network::Network(const PacketRoutes& routes, std::span<const double> rate, const
       first_ejection_(routes.first_ejection()),
       first_injection_(routes.first_injection()),
       channels_(routes, model.buffer, by_output_),
-      far_(channels_.size() > kNear),
+      far_(channels_.size() + (by_output_ ? channels_.queues() : 0) > kNear),
       channel_(routes.channel.data()),
       random_(model.seed),
       senders_(routes, model.message_packets, model.drawn, streams),
@@ -97,13 +98,17 @@ Network::Network(const PacketRoutes& routes, std::span<const double> rate, const
 }
 
 inline void Network::fetch_ahead() const {
-  const auto far = [&](std::size_t count) { return lines_.ahead(count * kStage); };
+  const Ring<PacketEvent>& events = lines_.current();
+  if (events.size() <= 6 * kStage) return;
+  const auto far = [&](std::size_t count) { return &events[count * kStage]; };
+  prefetch(far(6));
   const PacketEvent* event = far(5);
-  if (event == nullptr) return;
   channels_.fetch(event->channel);
   if (event->step < kCredit) {
-    __builtin_prefetch(&channel_[event->step + 1]);
+    prefetch(&channel_[event->step + 1]);
     channels_.fetch_queue_of(event->step);
+  } else if (injects(event->channel)) {
+    senders_.fetch(event->channel - first_injection_);
   }
   event = far(4);
   if (event->step < kCredit) {
@@ -113,22 +118,39 @@ inline void Network::fetch_ahead() const {
     const Channel& channel = channels_[event->channel];
     channels_.fetch_queue(channel.carries);
     if (channel.waiting.first != kNone) channels_.fetch_queue(channel.waiting.first);
+  } else if (injects(event->channel)) {
+    senders_.fetch_message(event->channel - first_injection_);
   }
   event = far(3);
   if (leaves_buffer(*event)) {
     const Channel& channel = channels_[event->channel];
     channels_.fetch_second(channel.carries);
+    if (event->channel >= first_ejection_ && !ways_) {
+      prefetch(&routes_.message[step_by(channels_.queue(channel.carries).choice)]);
+    }
     if (channel.waiting.first != kNone) {
       waits_.fetch(channels_.queue(channel.waiting.first).choice);
     }
+  } else if (event->step == kNone && injects(event->channel)) {
+    const std::uint32_t place = event->channel - first_injection_;
+    if (senders_.has_any(place)) {
+      senders_.fetch_left(senders_.likely(place));
+      prefetch(&routes_.first[senders_.likely(place)]);
+    }
   }
-  if (by_output_ || chooses_) return;
-  // The packet behind wants to go on, too.
   event = far(2);
   if (leaves_buffer(*event)) {
-    const std::uint32_t next = channels_.second(channels_[event->channel].carries);
-    if (next != kNone) __builtin_prefetch(&channel_[next + 1]);
+    const Channel& channel = channels_[event->channel];
+    if (event->channel >= first_ejection_ && !ways_) {
+      const std::uint32_t step = step_by(channels_.queue(channel.carries).choice);
+      prefetch(&delivered_[routes_.message[step]]);
+    }
+    if (by_output_ || chooses_) return;
+    // The packet behind wants to go on, too.
+    const std::uint32_t next = channels_.second(channel.carries);
+    if (next != kNone) prefetch(&channel_[next + 1]);
   }
+  if (by_output_ || chooses_) return;
   event = far(1);
   if (leaves_buffer(*event)) {
     const std::uint32_t next = channels_.second(channels_[event->channel].carries);

@@ -33,7 +33,7 @@ class Waits {
 
   /// A packet was the next at the far end of a channel, and waited.
   void add(std::uint32_t choice, Time time) { first_[choice] += time; }
-  void fetch(std::uint32_t choice) const { __builtin_prefetch(&first_[choice], 1); }
+  void fetch(std::uint32_t choice) const { prefetch(&first_[choice]); }
 
   // Of a packet that is still there, the difference is the time.
 

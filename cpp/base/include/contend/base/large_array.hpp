@@ -46,4 +46,11 @@ struct LargePageAllocator {
 template <class T>
 using LargeArray = std::vector<T, LargePageAllocator<T>>;
 
+/// Fetches memory for later, also where that is all a function does: compilers take calls of one
+/// that only has __builtin_prefetch away, as it changes nothing.
+inline void prefetch(const void* memory) {
+  __builtin_prefetch(memory);
+  asm volatile("");
+}
+
 }  // namespace contend
