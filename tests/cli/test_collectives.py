@@ -63,11 +63,16 @@ def test_packets_stand_beside_what_is_counted(tmp_path: Path, typed: Typed) -> N
         assert 0 < shares["fifo"] <= 1.001 * shares["voq"] <= 1.001 * one["share"]
 
 
-def test_rounds_that_lock_up_end_with_1(typed: Typed) -> None:
+def test_rounds_that_lock_up_end_with_1(typed: Typed, tmp_path: Path) -> None:
     command = ["predict", "collectives", "ring:8", "--route", "minhop", "--rate", "100Gbit"]
+    told = tmp_path / "told.json"
+    command += ["--json", str(told)]
     printed = typed(*command, "--model", "packets", "--queues", "fifo", status=1)
-    assert "Packet by packet the network locks up in 4 of 7 operations." in printed.out
-    assert "locks up in 4 of 7 operations" in printed.err
+    assert "Packet by packet the network locks up in 4 of 7 operations: packets on" in printed.out
+    assert "locks up in 4 of 7 operations: packets on 8 channels wait for each" in printed.err
+    circle = json.loads(told.read_text())["circle"]
+    assert len(circle) == 8
+    assert circle[0] in printed.err
 
 
 def test_options_for_packets_need_packets(typed: Typed) -> None:

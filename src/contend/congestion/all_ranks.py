@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.base.errors import UsageError
 from contend.base.progress import Progress, shown_progress, step
-from contend.base.schema import PythonOnly, Rate, Share, Shown, told
+from contend.base.schema import LeftOut, PythonOnly, Rate, Share, Shown, told
 from contend.base.units import parse_rate, parse_sizes, rate_of, valued
 from contend.congestion.drawing import PlacementSource, arrange, seat
 from contend.congestion.gpus import GpuCollectives, Timed, gpu_collectives, rails_apart
@@ -101,6 +101,9 @@ class Collectives(Shown, told="collectives_document"):
     """Operations, the all-to-all at once first; none if no cable joins the rails of servers."""
     gpu: GpuCollectives | None = None
     """What GPUs beside the adapters get; null if hosts do not share servers."""
+    circle: LeftOut[Sequence[str]] = None
+    """Channels whose packets wait for each other for ever in the first operation that locks up;
+    empty if none does; left out without packets."""
 
     @told
     def engine(self) -> str:
@@ -175,10 +178,11 @@ def collectives(
     taking_turns = placed.host_of_rank[: pattern.ranks]
     first = np.sort(np.unique(taking_turns, return_index=True)[1])
     seats, left_out = seats_by_server(fabric, taking_turns[first])
-    carry = None
+    carry = circle = None
     if packets is not None:
         by_packets = RoundsByPackets(packets, spread, rate, equal_rates, seed)
         carry = partial(by_packets.slowdown, message_bytes=sizes[-1])
+        circle = by_packets.circle
     of_gpus = partial(
         gpu_collectives,
         *(fabric, seats),
@@ -189,8 +193,8 @@ def collectives(
         carry=carry,
     )
     if min(seats.shape) > 1 and rails_apart(fabric, seats):
-        within = of_gpus()
-        return Collectives(fabric, placed.name, pattern.ranks, len(taking_part), 0, 0, (), within)
+        size = len(taking_part)
+        return Collectives(fabric, placed.name, pattern.ranks, size, 0, 0, (), of_gpus(), circle)
     quickly = partial(
         slowest_rounds,
         *(fabric, _shifts(pattern.ranks, _FOLLOWED)),
@@ -272,6 +276,7 @@ def collectives(
             of("reduction by a binomial tree", "tree:reduce", 1.0),
         ),
         gpu=gpu,
+        circle=circle,
     )
 
 

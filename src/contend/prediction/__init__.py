@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         run_time,
     )
     from .fitting import Measurements, fit
-    from .lossless import PacketPrediction, PacketPredictions, QueuedExchange, predict_packets
+    from .lossless import PacketPrediction, PacketPredictions, predict_packets
     from .predicting import LIBRARY, Piling, Prediction, predict_alltoall
     from .program import ProfiledProgram, program_of
 else:

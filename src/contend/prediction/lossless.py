@@ -35,9 +35,13 @@ _DRAWS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueuedExchange:
-    """An all-to-all with one kind of queues."""
+class PacketPrediction(PredictedExchange):
+    """An all-to-all by one algorithm, with one size, by one kind of queues, begun within a time."""
 
+    skew_s: Seconds
+    """Time within which ranks begin."""
+    packet_bytes: Size
+    """Bytes of a packet: blocks are cut into equal ones, so that none is larger than an MTU."""
     queues: Queues
     """How switches keep packets: ``fifo`` or ``voq``."""
     predicted_s: Seconds | None
@@ -62,18 +66,6 @@ class QueuedExchange:
     """Channels whose packets wait for each other for ever, each for the next; empty if none do."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PacketPrediction(PredictedExchange):
-    """An all-to-all by one algorithm with one size, with ranks that begin within some time."""
-
-    skew_s: Seconds
-    """Time within which ranks begin."""
-    packet_bytes: Size
-    """Bytes of a packet: blocks are cut into equal ones, so that none is larger than an MTU."""
-    queues: tuple[QueuedExchange, ...]
-    """What becomes of it, by kind of queues."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PacketPredictions(PredictedThere, told="lossless_document"):
     """All-to-alls packet by packet on a network that loses none."""
@@ -87,7 +79,7 @@ class PacketPredictions(PredictedThere, told="lossless_document"):
     eager: Size
     """Bytes of the largest message that goes off without asking its receiver."""
     cells: tuple[PacketPrediction, ...]
-    """Predictions, one for every size, skew and algorithm."""
+    """Predictions, one for every size, skew, algorithm and kind of queues."""
 
 
 def predict_packets(
@@ -151,11 +143,12 @@ def predict_packets(
     sizes = parse_sizes(bytes)
     asked = list(product(sizes, skews, algorithm_names(algorithms, count)))
     cells: list[PacketPrediction] = []
-    work = sum(size for size, _, _ in asked)
+    done, work = 0, sum(size for size, _, _ in asked)
     with shown_progress(progress, fabric.name, "") as tell:
         for size, within, name in asked:
-            tell(sum(cell.bytes for cell in cells), work)
-            cells.append(_predicted(name, Exchange(count, size), within, where, model, seed))
+            tell(done, work)
+            cells += _predicted(name, Exchange(count, size), within, where, model, seed)
+            done += size
     return PacketPredictions(
         fabric=fabric.as_told(),
         engine="" if fabric.routes is None else fabric.routes.engine,
@@ -180,7 +173,7 @@ def _predicted(
     where: PredictionConditions,
     model: PacketModel,
     seed: int,
-) -> PacketPrediction:
+) -> list[PacketPrediction]:
     name, exchange, schedule = schedule_of(algorithm, exchange, where)
     ranks = exchange.ranks
     starts = np.zeros((1, ranks))
@@ -199,39 +192,32 @@ def _predicted(
             seed=seed,
         )
     limit = port_limit(ranks, int(np.bincount(where.hosts).max()), where.rate)
-    return PacketPrediction(
-        algorithm=algorithm,
-        carried_out=name,
-        bytes=exchange.size,
-        ranks=ranks,
-        skew_s=skew,
-        packet_bytes=round(packet_bytes(schedule, model.mtu)),
-        queues=tuple(
-            _told(where.fabric, one, (ranks - 1) * exchange.size, limit) for one in carried
-        ),
-    )
+    sent = (ranks - 1) * exchange.size
 
+    def told(one: CarriedSchedule) -> PacketPrediction:
+        median = None if one.circle else float(np.median(one.seconds))
+        rate = None if median is None else sent / median
+        fullest = int(np.argmax(one.busy))
+        between = one.blocked[: 2 * where.fabric.cables]
+        blocked = int(np.argmax(between)) if between.any() else None
+        name_of = where.fabric.channel_name
+        return PacketPrediction(
+            algorithm=algorithm,
+            carried_out=name,
+            bytes=exchange.size,
+            ranks=ranks,
+            skew_s=skew,
+            packet_bytes=round(packet_bytes(schedule, model.mtu)),
+            queues=one.queues,
+            predicted_s=median,
+            interval_s=None if one.circle else (float(one.seconds.min()), float(one.seconds.max())),
+            rate_Bps_per_rank=rate,
+            share=None if rate is None or limit is None else rate / limit,
+            fullest_channel=name_of(fullest),
+            fullest_share=float(one.busy[fullest]),
+            blocked_channel=None if blocked is None else name_of(blocked),
+            blocked_share=0.0 if blocked is None else float(between[blocked]),
+            circle=tuple(map(name_of, one.circle)),
+        )
 
-def _told(
-    fabric: Fabric, carried: CarriedSchedule, sent: int, limit: float | None
-) -> QueuedExchange:
-    """What became of an all-to-all in which each rank sends so many bytes."""
-    median = None if carried.circle else float(np.median(carried.seconds))
-    rate = None if median is None else sent / median
-    fullest = int(np.argmax(carried.busy))
-    between = carried.blocked[: 2 * fabric.cables]
-    blocked = int(np.argmax(between)) if between.any() else None
-    return QueuedExchange(
-        queues=carried.queues,
-        predicted_s=median,
-        interval_s=(
-            None if median is None else (float(carried.seconds.min()), float(carried.seconds.max()))
-        ),
-        rate_Bps_per_rank=rate,
-        share=None if rate is None or limit is None else rate / limit,
-        fullest_channel=fabric.channel_name(fullest),
-        fullest_share=float(carried.busy[fullest]),
-        blocked_channel=None if blocked is None else fabric.channel_name(blocked),
-        blocked_share=0.0 if blocked is None else float(between[blocked]),
-        circle=tuple(map(fabric.channel_name, carried.circle)),
-    )
+    return list(map(told, carried))

@@ -12,6 +12,7 @@ from contend.congestion.gpus import NVLINK, CollectiveTime, Timed
 from contend.report.charts import Bars, Stack, charted
 from contend.report.document import Document
 from contend.report.series import port_axis
+from contend.report.simulation.packets import locked_words
 from contend.report.style import COLOURS
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import UNKNOWN, first_clause, percent, percent_range, rate_words
@@ -153,7 +154,7 @@ def _locked(found: Collectives) -> str:
     if not stuck:
         return ""
     some = counted(len(ways), "operation")
-    return f"packet by packet the network locks up in {len(stuck)} of {some}"
+    return f"packet by packet {locked_words(found.circle or (), f'in {len(stuck)} of {some}')}"
 
 
 def _packets(found: Collectives) -> str:

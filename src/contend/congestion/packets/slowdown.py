@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ class RoundsByPackets:
     """Whether all links count alike."""
     seed: int
     """Seed of all random choices."""
+    circle: list[str] = field(default_factory=list)
+    """Channels whose packets wait for each other for ever, in the first pattern that locks up."""
 
     def slowdown(
         self,
@@ -66,6 +68,9 @@ class RoundsByPackets:
             rate=rate,
             equal=self.equal_rates,
         )
+        for one in sample.queued.values():
+            if not self.circle:
+                self.circle.extend(map(fabric.channel_name, one.circle))
         counted = _seconds(sample.counted, sample.port)
         return {
             queues: float("inf") if one.circle else _seconds(one.received, sample.port) / counted

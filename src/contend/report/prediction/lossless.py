@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.base.units import counted, format_bytes, format_link_speed, format_seconds
-from contend.congestion import Queues
-from contend.prediction import PacketPrediction, PacketPredictions, QueuedExchange
+from contend.prediction import PacketPrediction, PacketPredictions
 from contend.report.charts import Curves, charted
 from contend.report.document import Document
 from contend.report.prediction.tables import schedule_words
@@ -29,60 +29,81 @@ _NOTHING = 0.005
 
 def lossless_document(found: PacketPredictions) -> Document:
     """All-to-alls by size, skew and algorithm, and what barriers and skew do."""
-    locked = [each.circle for cell in found.cells for each in cell.queues if each.circle]
+    locked = [each.circle for each in found.cells if each.circle]
     return Document(
         verdict=_verdict(found),
-        tables=[_cells(found)],
+        tables=[_table(found)],
         record=found,
         pictures={"shares": lambda: _figure(found)},
         shortfall=locked_words(locked[0] if locked else ()),
     )
 
 
-def _middle(cell: PacketPrediction) -> float:
-    """Seconds in the middle between both kinds of queues; infinite if packets lock up."""
-    return sum(map(_seconds, cell.queues)) / len(cell.queues)
+@dataclass(frozen=True)
+class _Cell:
+    """One schedule by all kinds of queues."""
+
+    by_queues: list[PacketPrediction]
+
+    @property
+    def one(self) -> PacketPrediction:
+        """Any of them: they differ in what becomes of it alone."""
+        return self.by_queues[0]
+
+    @property
+    def middle(self) -> float:
+        """Seconds in the middle between all kinds of queues; infinite if packets lock up."""
+        return sum(map(_seconds, self.by_queues)) / len(self.by_queues)
 
 
-def _seconds(each: QueuedExchange) -> float:
+def _cells(found: PacketPredictions) -> list[_Cell]:
+    cells: dict[tuple[object, ...], _Cell] = {}
+    for each in found.cells:
+        key = each.algorithm, each.bytes, each.skew_s
+        cells.setdefault(key, _Cell([])).by_queues.append(each)
+    return list(cells.values())
+
+
+def _seconds(each: PacketPrediction) -> float:
     return float("inf") if each.predicted_s is None else each.predicted_s
 
 
 def _verdict(found: PacketPredictions) -> str:
     """What is fastest with the largest blocks, what holds it up, and what barriers and skew do."""
-    stuck = [cell for cell in found.cells if any(each.circle for each in cell.queues)]
+    cells = _cells(found)
+    stuck = [cell for cell in cells if any(each.circle for each in cell.by_queues)]
     lines = []
-    moving = [cell for cell in found.cells if cell not in stuck]
+    moving = [cell for cell in cells if cell not in stuck]
     if moving:
-        largest = max(cell.bytes for cell in moving)
-        best = min((c for c in moving if c.bytes == largest), key=_middle)
-        worst = max(best.queues, key=_seconds)
-        shares = sorted(each.share for each in best.queues if each.share is not None)
+        largest = max(cell.one.bytes for cell in moving)
+        best = min((c for c in moving if c.one.bytes == largest), key=lambda cell: cell.middle)
+        worst = max(best.by_queues, key=_seconds)
+        shares = sorted(each.share for each in best.by_queues if each.share is not None)
         got = f", {percent_range(shares[0], shares[-1])} of what ports allow" if shares else ""
         lines.append(
-            f"With blocks of {format_bytes(largest)} {schedule_words(best)} is fastest on "
+            f"With blocks of {format_bytes(largest)} {schedule_words(best.one)} is fastest on "
             f"{found.fabric.name} at {format_link_speed(found.rate_Bps)}: {_times(best)}, "
             f"at least {rate_words(worst.rate_Bps_per_rank)} a rank{got}; {worst.fullest_channel} "
             f"carries packets {percent(worst.fullest_share, 0)} of that time."
         )
         lines += [_barriers(moving), _skew(moving)]
     if stuck:
-        names = ", ".join(dict.fromkeys(schedule_words(cell) for cell in stuck))
+        names = ", ".join(dict.fromkeys(schedule_words(cell.one) for cell in stuck))
         lines.insert(0, f"{found.fabric.name} locks up: no end comes of {names}.")
     return " ".join(filter(None, lines))
 
 
 def _largest_effect(
-    cells: list[PacketPrediction],
+    cells: list[_Cell],
     key: Callable[[PacketPrediction], tuple[object, ...]],
     changed: Callable[[PacketPrediction], bool],
 ) -> tuple[PacketPrediction, float] | None:
     """The changed cell whose time differs most from that of its counterpart, and by what part."""
-    plain = {key(cell): cell for cell in cells if not changed(cell)}
+    plain = {key(cell.one): cell.middle for cell in cells if not changed(cell.one)}
     effects = [
-        (cell, _middle(cell) / _middle(plain[key(cell)]) - 1)
+        (cell.one, cell.middle / plain[key(cell.one)] - 1)
         for cell in cells
-        if changed(cell) and key(cell) in plain
+        if changed(cell.one) and key(cell.one) in plain
     ]
     return max(effects, key=lambda effect: abs(effect[1]), default=None)
 
@@ -100,7 +121,7 @@ def _made(what: str, found: tuple[PacketPrediction, float] | None) -> str:
     return f"{what} matter most to {name} with {size}, which is {part} {faster} with them."
 
 
-def _barriers(cells: list[PacketPrediction]) -> str:
+def _barriers(cells: list[_Cell]) -> str:
     return _made(
         "Barriers between phases",
         _largest_effect(
@@ -111,8 +132,8 @@ def _barriers(cells: list[PacketPrediction]) -> str:
     )
 
 
-def _skew(cells: list[PacketPrediction]) -> str:
-    least, most = (end(cell.skew_s for cell in cells) for end in (min, max))
+def _skew(cells: list[_Cell]) -> str:
+    least, most = (end(cell.one.skew_s for cell in cells) for end in (min, max))
     return _made(
         f"Starts within {format_seconds(most)}",
         _largest_effect(
@@ -123,50 +144,51 @@ def _skew(cells: list[PacketPrediction]) -> str:
     )
 
 
-def _times(cell: PacketPrediction) -> str:
+def _times(cell: _Cell) -> str:
     """From the faster to the slower queues, in words."""
-    times = sorted(map(_seconds, cell.queues))
+    times = sorted(map(_seconds, cell.by_queues))
     return " to ".join(dict.fromkeys(map(format_seconds, times)))
 
 
-def _cells(found: PacketPredictions) -> ResultTable:
-    def of(queues: Queues) -> Callable[[PacketPrediction], QueuedExchange]:
-        return lambda cell: next(each for each in cell.queues if each.queues == queues)
+def _table(found: PacketPredictions) -> ResultTable:
+    cells = sorted(_cells(found), key=lambda cell: (cell.one.bytes, cell.one.skew_s, cell.middle))
 
-    def time(queues: Queues) -> Number[PacketPrediction]:
-        def words(cell: PacketPrediction) -> str:
-            each = of(queues)(cell)
-            return "locks up" if each.predicted_s is None else format_seconds(each.predicted_s)
+    def time(place: int) -> Number[_Cell]:
+        def words(cell: _Cell) -> str:
+            seconds = cell.by_queues[place].predicted_s
+            return "locks up" if seconds is None else format_seconds(seconds)
 
         return Number(words)
 
-    def share(queues: Queues) -> Number[PacketPrediction]:
-        return Number(lambda cell: percent(of(queues)(cell).share))
+    def share(place: int) -> Number[_Cell]:
+        return Number(lambda cell: percent(cell.by_queues[place].share))
 
-    def fullest(cell: PacketPrediction) -> str:
-        shares = sorted(each.fullest_share for each in cell.queues)
+    def fullest(cell: _Cell) -> str:
+        shares = sorted(each.fullest_share for each in cell.by_queues)
         return percent_range(shares[0], shares[-1], 0)
 
-    def blocked(cell: PacketPrediction) -> str:
-        worst = max(cell.queues, key=lambda each: each.blocked_share)
+    def blocked(cell: _Cell) -> str:
+        worst = max(cell.by_queues, key=lambda each: each.blocked_share)
         if worst.blocked_share < _NOTHING:
             return UNKNOWN
         return f"{percent(worst.blocked_share, 0)} {worst.blocked_channel}"
 
-    kinds = [each.queues for each in found.cells[0].queues]
-    skewed = any(cell.skew_s for cell in found.cells)
-    begin: dict[str, str] = {"begin within": "skew_s"} if skewed else {}
+    kinds = dict(enumerate(each.queues for each in cells[0].by_queues))
+    skewed = any(each.skew_s for each in found.cells)
+    begin: dict[str, Number[_Cell]] = {}
+    if skewed:
+        begin["begin within"] = Number(lambda cell: format_seconds(cell.one.skew_s))
     room = "any number of bytes" if not found.buffer else format_bytes(found.buffer)
     return table_of(
         f"All-to-all of {counted(found.cells[0].ranks, 'rank')} on {found.fabric.name}, packet by "
         "packet",
-        sorted(found.cells, key=lambda cell: (cell.bytes, cell.skew_s, _middle(cell))),
+        cells,
         {
-            "bytes": "bytes",
-            "schedule": schedule_words,
+            "bytes": Number(lambda cell: format_bytes(cell.one.bytes)),
+            "schedule": lambda cell: schedule_words(cell.one),
             **begin,
-            **{str(queues): time(queues) for queues in kinds},
-            **{f"of a port, {queues}": share(queues) for queues in kinds},
+            **{str(queues): time(place) for place, queues in kinds.items()},
+            **{f"of a port, {queues}": share(place) for place, queues in kinds.items()},
             "fullest channel busy": Number(fullest),
             "blocked most": blocked,
         },
@@ -181,15 +203,16 @@ def _cells(found: PacketPredictions) -> ResultTable:
 
 def _figure(found: PacketPredictions) -> Figure:
     """What a rank gets as a share of what ports allow, from one kind of queues to the other."""
-    least = min(cell.skew_s for cell in found.cells)
-    begun = [cell for cell in found.cells if cell.skew_s == least]
+    least = min(each.skew_s for each in found.cells)
+    begun = [cell for cell in _cells(found) if cell.one.skew_s == least]
+    begun.sort(key=lambda cell: cell.one.bytes)
     series = []
-    for name, look in looks(cell.algorithm for cell in begun).items():
-        cells = sorted((c for c in begun if c.algorithm == name), key=lambda cell: cell.bytes)
-        shares = [[each.share or 0.0 for each in cell.queues] for cell in cells]
+    for name, look in looks(each.algorithm for each in found.cells).items():
+        cells = [cell for cell in begun if cell.one.algorithm == name]
+        shares = [[each.share or 0.0 for each in cell.by_queues] for cell in cells]
         series.append(
             Series(
-                [cell.bytes for cell in cells],
+                [cell.one.bytes for cell in cells],
                 [(min(each) + max(each)) / 2 for each in shares],
                 name,
                 look.colour,
@@ -202,7 +225,9 @@ def _figure(found: PacketPredictions) -> Figure:
     within = f", begun within {format_seconds(least)}" if least else ""
     chart = Curves(
         series=series,
-        x=Axis("bytes to each other rank", Unit.SIZE, ticks=sorted({cell.bytes for cell in begun})),
+        x=Axis(
+            "bytes to each other rank", Unit.SIZE, ticks=sorted({cell.one.bytes for cell in begun})
+        ),
         y=Axis(f"of what ports allow{within}, fifo to voq", Unit.SHARE, (0, 1.03)),
     )
     finding = first_clause(_verdict(found))

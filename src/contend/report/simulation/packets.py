@@ -120,16 +120,17 @@ def _verdict(found: PacketSimulation) -> str:
     )
 
 
-def locked_words(circle: Sequence[str]) -> str:
-    """That channels wait for each other for ever; "" for none."""
+def locked_words(circle: Sequence[str], where: str = "") -> str:
+    """That channels wait for each other for ever, and `where`; "" for none."""
     if not circle:
         return ""
     names = list(circle[:_CIRCLE])
     if more := len(circle) - len(names):
         names.append(f"{more:,} more")
     return (
-        f"the network locks up: packets on {counted(len(circle), 'channel')} wait for each other "
-        f"in a circle for ever: {listed(names)}"
+        f"the network locks up{where and f' {where}'}: packets on "
+        f"{counted(len(circle), 'channel')} wait for each other in a circle for ever: "
+        f"{listed(names)}"
     )
 
 
