@@ -10,8 +10,9 @@ import pytest
 
 import contend
 from contend.congestion import simulate
-from contend.cure import Improvement, gain_of_repair, improve
+from contend.cure import Improvement, extend, gain_of_repair, improve
 from contend.fabric import Fabric, build, with_cables, without
+from contend.report import improvement_document
 from contend.routes import compute, dependency_cycle
 from small_fabrics import by_hand
 
@@ -232,6 +233,41 @@ def test_all_to_alls_are_judged_by_what_each_host_gets() -> None:
     assert found.after == 1
     # Nothing is drawn.
     assert found.margin == 0
+
+
+def test_tables_that_were_made_for_the_traffic_say_so() -> None:
+    """contend's tables for no traffic in particular, as predict has them, bear its name alone."""
+    fabric = contend.load("ring:6", route="contend")
+    wide = fabric.replace(switch_ports=fabric.switch_ports + np.uint16(1))
+    found = improve(wide, cables=1, pattern="shift:2", placement="linear")
+    assert found.simulation_before.judged_share > simulate(
+        fabric, "shift:2", placement="linear", seed=1
+    ).judged_share
+    assert found.simulation_before.engine == "contend, made for the traffic"
+    told = " ".join(str(table) for table in improvement_document(found).tables)
+    assert "routes by contend, made for the traffic" in told
+
+
+def _on_ethernet() -> Fabric:
+    """Six leaves of four hosts below four spines, of which a cable is missing."""
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING)
+    return fabric.replace(
+        rates=("", "100GbE"),
+        cable_rate=np.ones_like(fabric.cable_rate),
+        host_rate=np.ones_like(fabric.host_rate),
+    )
+
+
+def test_ethernet_is_judged_by_what_its_switches_do() -> None:
+    """They hash, and take no tables: nothing else is promised where no engine is named."""
+    fabric = _on_ethernet()
+    found = improve(fabric, cables=1)
+    assert found.engine == "ecmp"
+    hashed = simulate(compute(fabric, "ecmp"), "bisect", seed=1, samples=found.samples)
+    assert found.before == hashed.judged_share
+    assert gain_of_repair(fabric).engine == "ecmp"
+    assert extend(fabric, units=1, ports=16).engine == "ecmp"
+    assert improve(fabric, cables=1, engine="minhop").engine == "minhop"
 
 
 def test_all_that_is_to_be_tried_is_told_before_the_fabric_is_routed() -> None:

@@ -11,13 +11,14 @@ from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import counted
 from contend.congestion import Communicator, Simulation, agree, core_threads
 from contend.cure.added_cables import CableSearch
-from contend.cure.purpose import OWN_ENGINE, ROUNDING, CollectiveGain, Purpose, gain_over
+from contend.cure.purpose import ROUNDING, CollectiveGain, Purpose, gain_over
 from contend.fabric import (
     Cable,
     Fabric,
     free_ports,
     with_ports,
 )
+from contend.routes import default_engine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,7 @@ def improve(
     cables: int = 4,
     pattern: str | None = None,
     placement: str | None = None,
-    engine: str = OWN_ENGINE,
+    engine: str | None = None,
     ports: int | None = None,
     samples: int | None = None,
     seed: int = 1,
@@ -167,7 +168,7 @@ def improve(
         pattern: what is to get more bandwidth; see `contend.pattern.FORMS`. None, with `placement`:
             all-to-alls of GPUs within rails where servers have rails, else random pairs.
         placement: which rank runs on which host; None: at random.
-        engine: that computes routes, before and after.
+        engine: that computes routes, before and after; None: ``contend``, on Ethernet ``ecmp``.
         ports: that every switch has at least, where the file does not tell.
         samples: that the figures are counted by; None: as many as `simulate` needs.
         seed: of every random choice.
@@ -184,6 +185,7 @@ def improve(
     if cables < 1:
         raise UsageError(f"cables: expected at least 1, got {cables}")
     wide = with_ports(fabric, ports)
+    engine = engine or default_engine(wide)
     with (
         shown_progress(progress, fabric.name, "") as tell,
         core_threads(threads, communicator) as workers,

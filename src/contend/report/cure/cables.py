@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.base.units import counted, listed, verb
-from contend.congestion import EACH_HOST
+from contend.congestion import EACH_HOST, Simulation
 from contend.cure import (
     ROUNDING,
     Addition,
@@ -129,9 +129,14 @@ def _other_tables(found: Improvement) -> str:
     if found.before - found.present <= max(found.gain, _TABLES_TELL):
         return ""
     return (
-        f"; routes by {found.engine} gain more, without any new cable: the tables in use give "
-        f"{_share(found.present)}"
+        f"; {_routes_of(found.simulation_before)} gain more, without any new cable: the tables in "
+        f"use give {_share(found.present)}"
     )
+
+
+def _routes_of(simulation: Simulation) -> str:
+    """Whose routes they are, and what they were made for."""
+    return f"routes by {simulation.engine}"
 
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
@@ -221,10 +226,11 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     states = []
     if found.simulation_present is not None:
         states.append(("tables in use", found.simulation_present))
-    states.append((f"routes by {found.engine}", found.simulation_before))
+    states.append((_routes_of(found.simulation_before), found.simulation_before))
     if found.additions:
         cables = counted(found.cables, "cable")
-        states.append((f"routes by {found.engine}, with {cables}", found.simulation_after))
+        after = found.simulation_after
+        states.append((f"{_routes_of(after)}, with {cables}", after))
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
@@ -358,7 +364,7 @@ def _growth_tables(found: Growth) -> list[ResultTable]:
     states = [("as it is", found.old, found.simulation_before)]
     states.append(("extended", found.fabric, found.simulation_after))
     size = table_of(
-        f"{found.old.name}, routes by {found.engine}",
+        f"{found.old.name}, {_routes_of(found.simulation_after)}",
         states,
         {
             "fabric": lambda state: state[0],
