@@ -114,6 +114,17 @@ def test_nothing_is_free() -> None:
     assert found.verdict.startswith("No cable helps: no two ports are free; random pairs get ")
 
 
+def test_places_of_hosts_are_left_free() -> None:
+    """The port of a host that is gone joins its leaf to no spine: a host belongs there."""
+    fabric = without(contend.load("xgft:2;4,3;1,2"), ["host 3"]).fabric
+    tops = np.where(np.arange(fabric.switches) < 3, fabric.switch_ports, 8).astype(np.uint16)
+    found = improve(fabric.replace(switch_ports=tops), cables=1)
+    assert (found.host_places, found.additions) == (1, ())
+    wide = improve(fabric, cables=1, ports=8)
+    assert wide.host_places == 1
+    assert all(end not in ("leaf 1:3",) for pair in _names(wide) for end in pair)
+
+
 def test_what_no_cable_can_better_is_left_alone() -> None:
     # Each leaf has a cable for every host and messages of a shift never meet.
     fabric = contend.load("xgft:2;2,4;1,2")

@@ -15,6 +15,7 @@ from contend.cure.purpose import ROUNDING, CollectiveGain, Purpose, gain_over
 from contend.fabric import (
     Cable,
     Fabric,
+    cable_ports,
     free_ports,
     with_ports,
 )
@@ -107,6 +108,8 @@ class Improvement(Shown, told="improvement_document"):
     """Number of cables that are missing: like pairs of switches have them."""
     free_ports: int
     """Number of free ports on all switches."""
+    host_places: int
+    """Number of these by which similar switches have hosts: only a missing cable takes one."""
     joinable: PythonOnly[int]
     """Number of pairs of switches that a cable was thought to help."""
     tried: int
@@ -235,7 +238,8 @@ def improve(
         bound=counted[0].random_pairs_bound if purpose.pattern == "bisect" else None,
         asked=cables,
         missing=search.missing,
-        free_ports=sum(map(len, free_ports(wide))),
+        free_ports=(free := sum(map(len, free_ports(wide)))),
+        host_places=free - sum(map(len, cable_ports(wide))),
         joinable=search.joinable,
         tried=search.tried,
         additions=tuple(additions),

@@ -94,7 +94,7 @@ def _missing(found: Improvement) -> str:
 def _rest(found: Improvement) -> str:
     """Why fewer cables are added than were asked for."""
     cables = found.asked - found.cables
-    if found.free_ports - 2 * found.cables < 2:
+    if found.free_ports - found.host_places - 2 * found.cables < 2:
         return f"no ports are left for {cables} more"
     if found.missing > found.asked:
         return f"{cables} more of these {verb(cables, 'gains')} nothing alone"
@@ -103,12 +103,14 @@ def _rest(found: Improvement) -> str:
 
 def _nothing(found: Improvement) -> str:
     gets = f"{_who(found)} {_share(found.before)} of {_of(found)}"
-    if found.free_ports < 2:
-        return f"No cable helps: no two ports are free; {gets}"
+    if found.free_ports - found.host_places < 2:
+        beside = f" beside {counted(found.host_places, 'place')} of hosts" * bool(found.host_places)
+        return f"No cable helps: no two ports are free{beside}; {gets}"
     if found.joinable == 0 and found.tried == 0:
+        free = found.free_ports - found.host_places
         return (
-            f"No cable helps: none between two of the {found.free_ports:,} free ports follows the "
-            f"fabric's own rule and relieves a route; {gets}"
+            f"No cable helps: none between two of the {free:,} free ports follows the fabric's own "
+            f"rule and relieves a route; {gets}"
         )
     tried = f"none of the {found.tried:,} kinds of cables tried gains anything measurable"
     if found.tried == 1:
@@ -234,6 +236,9 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
+    if found.host_places:
+        where = "where similar switches have hosts, which new cables leave free"
+        notes[0] = f"{counted(found.host_places, 'free port')} {where}; {notes[0]}"
     if found.simulation_before.judged == EACH_HOST:
         notes.insert(0, "what each host gets until its last message is done")
     if found.bound is not None:
