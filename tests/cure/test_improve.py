@@ -10,8 +10,9 @@ import pytest
 
 import contend
 from contend.congestion import simulate
-from contend.cure import Improvement, gain_of_repair, improve
+from contend.cure import Improvement, extend, gain_of_repair, improve
 from contend.fabric import Fabric, build, with_cables, without
+from contend.report import improvement_document
 from contend.routes import compute, dependency_cycle
 from small_fabrics import by_hand
 
@@ -111,6 +112,17 @@ def test_nothing_is_free() -> None:
     assert (found.free_ports, found.additions, found.gain, found.margin) == (0, (), 0, 0)
     assert found.simulation_after is found.simulation_before
     assert found.verdict.startswith("No cable helps: no two ports are free; random pairs get ")
+
+
+def test_places_of_hosts_are_left_free() -> None:
+    """The port of a host that is gone joins its leaf to no spine: a host belongs there."""
+    fabric = without(contend.load("xgft:2;4,3;1,2"), ["host 3"]).fabric
+    tops = np.where(np.arange(fabric.switches) < 3, fabric.switch_ports, 8).astype(np.uint16)
+    found = improve(fabric.replace(switch_ports=tops), cables=1)
+    assert (found.host_places, found.additions) == (1, ())
+    wide = improve(fabric, cables=1, ports=8)
+    assert wide.host_places == 1
+    assert all(end not in ("leaf 1:3",) for pair in _names(wide) for end in pair)
 
 
 def test_what_no_cable_can_better_is_left_alone() -> None:
@@ -232,6 +244,40 @@ def test_all_to_alls_are_judged_by_what_each_host_gets() -> None:
     assert found.after == 1
     # Nothing is drawn.
     assert found.margin == 0
+
+
+def test_tables_that_were_made_for_the_traffic_say_so() -> None:
+    """contend's tables for no traffic in particular, as predict has them, bear its name alone."""
+    fabric = contend.load("torus:4x4", route="contend")
+    found = improve(fabric, cables=1, pattern="shift:5", placement="linear")
+    even = simulate(fabric, "shift:5", placement="linear", seed=1)
+    assert found.before > even.judged_share
+    assert even.engine == "contend"
+    assert found.simulation_before.engine == "contend, made for the traffic"
+    told = " ".join(str(table) for table in improvement_document(found).tables)
+    assert "routes by contend, made for the traffic" in told
+
+
+def _on_ethernet() -> Fabric:
+    """Six leaves of four hosts below four spines, of which a cable is missing."""
+    fabric = contend.load("xgft:2;4,6;1,4", without=MISSING)
+    return fabric.replace(
+        rates=("", "100GbE"),
+        cable_rate=np.ones_like(fabric.cable_rate),
+        host_rate=np.ones_like(fabric.host_rate),
+    )
+
+
+def test_ethernet_is_judged_by_what_its_switches_do() -> None:
+    """They hash, and take no tables: nothing else is promised where no engine is named."""
+    fabric = _on_ethernet()
+    found = improve(fabric, cables=1)
+    assert found.engine == "ecmp"
+    hashed = simulate(compute(fabric, "ecmp"), "bisect", seed=1, samples=found.samples)
+    assert found.before == hashed.judged_share
+    assert gain_of_repair(fabric).engine == "ecmp"
+    assert extend(fabric, units=1, ports=16).engine == "ecmp"
+    assert improve(fabric, cables=1, engine="minhop").engine == "minhop"
 
 
 def test_all_that_is_to_be_tried_is_told_before_the_fabric_is_routed() -> None:

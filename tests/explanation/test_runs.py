@@ -94,6 +94,12 @@ def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
     assert explained.remedies[0].limit is Limit.FABRIC
     # Without the fabric nothing is known of its cables.
     assert contend.explain(run).cells[0].proven == ()
+    # What tune makes a rule of is told here too: the same cables are used better.
+    both = {("linear", 1000): around(0.09), ("shift", 1000): around(0.05)}
+    run = run_of(tmp_path / "both", both, hosts=list(fabric.host_name))
+    (first, *_) = contend.explain(run, fabric=fabric).remedies
+    assert (first.limit, first.saves_s) == (Limit.FABRIC, pytest.approx(0.04))
+    assert first.advice.startswith("Shift was 1.8 times faster than linear")
 
 
 def test_a_better_engine_is_the_remedy(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.base.errors import UsageError
-from contend.fabric import Fabric, free_ports, with_cables
+from contend.fabric import Fabric, cable_ports, free_ports, with_cables
 from small_fabrics import by_hand
 
 
@@ -54,6 +54,20 @@ def test_cables_take_the_lowest_free_ports_and_the_slower_rate() -> None:
     assert [more.rates[rate] for rate in more.cable_rate] == ["4xEDR"] * 3
     with pytest.raises(UsageError, match='switch "left" has no free port left'):
         with_cables(more, [(0, 1)])
+
+
+def test_places_of_hosts_are_no_ports_for_cables() -> None:
+    """Leaf 2 has no host on port 2, where both others have one: it stays free for one."""
+    fabric = by_hand(
+        "leaves",
+        [["a", "b"], ["c"], ["d", "e"], []],
+        [(leaf, 3, 3, leaf + 1) for leaf in range(3)],
+        ports=5,
+    )
+    assert free_ports(fabric)[1] == [2, 4, 5]
+    assert cable_ports(fabric) == [[4, 5], [4, 5], [4, 5], [4, 5]]
+    _, cables = with_cables(fabric, [(1, 3), (1, 3)])
+    assert cables == [(1, 4, 3, 4), (1, 5, 3, 5)]
 
 
 def test_tables_still_hold_with_more_cables() -> None:

@@ -148,6 +148,31 @@ HANGS = {
         ("Barrier", "Barrier", "Barrier"),
         (_CIRCLE, "(collective 1 on communicator 4)", "; rank 2 waits for rank 0"),
     ),
+    "make-group": (
+        ("Comm_create_group", "Barrier", "Comm_create_group"),
+        (
+            "rank 0 waits for rank 1 in MPI_Comm_create_group at hangs.c:",
+            "(tag 5, MPI_COMM_WORLD)",
+            _CIRCLE,
+            "; rank 2 waits for rank 1 in MPI_Comm_create_group",
+        ),
+    ),
+    "make-between": (
+        ("Intercomm_create", "Barrier", "Intercomm_create"),
+        (
+            "rank 0 waits for rank 1 in MPI_Intercomm_create at hangs.c:",
+            _CIRCLE,
+            "; rank 2 waits for rank 1 in MPI_Intercomm_create",
+        ),
+    ),
+    "make-accept": (
+        ("Comm_accept", "Barrier"),
+        (
+            "rank 0 called MPI_Comm_accept at hangs.c:",
+            " where rank 1 called MPI_Barrier at",
+            _CIRCLE,
+        ),
+    ),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
 UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})

@@ -61,7 +61,7 @@ def cost_of_missing(
     how: Loading,
     pattern: str = "bisect",
     placement: str = "random",
-    engine: str = "contend",
+    engine: str | None = None,
 ) -> PartsCost | None:
     """What parts that are gone cost the traffic that a command judges; standard error is told.
 

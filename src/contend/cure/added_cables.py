@@ -18,6 +18,7 @@ from contend.fabric import (
     Cable,
     Fabric,
     bare_switches,
+    cable_ports,
     few_hosts,
     free_ports,
     missing_cables,
@@ -265,7 +266,7 @@ def _stars(fabric: Fabric, helped: Relief, left: int) -> Iterator[tuple[Pair, ..
     Those without a cable are joined to the switches of a level whose messages meet most; those of a
     tree that have a port left for each switch below to all of them, alone and with others.
     """
-    free = [len(ports) for ports in free_ports(fabric)]
+    free = [len(ports) for ports in cable_ports(fabric)]
     level = levels_in_tree(fabric)
     kinds = np.zeros(fabric.switches, dtype=np.int64) if level is None else level
     others = np.argsort(-helped.pressure, kind="stable").tolist()

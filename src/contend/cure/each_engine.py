@@ -17,7 +17,7 @@ from contend.base.units import parse_seconds, valued
 from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
 from contend.cure.purpose import OWN_ENGINE
 from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels
-from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names
+from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names, hashes
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts, seats_by_server
 
 PRESENT = "present"
@@ -100,7 +100,7 @@ class Engines(Shown, told="engines_document"):
     @property
     def hashes(self) -> bool:
         """Whether its switches are Ethernet's, which hash or spray: they have no such tables."""
-        return any(label.endswith("GbE") for label in self.fabric.rates)
+        return hashes(self.fabric)
 
 
 def engines(

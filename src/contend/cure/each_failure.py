@@ -24,7 +24,7 @@ from contend.congestion import (
 )
 from contend.cure.servers import RailLosses, ServersHit, StillGets
 from contend.fabric import Fabric, Rest, only, parts_of, with_hosts, without_numbers
-from contend.routes import check_engine, compute
+from contend.routes import check_engine, compute, default_engine
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts
 
 _Part = tuple[str, int]
@@ -141,7 +141,7 @@ def failures(
     samples: int = 200,
     seed: int = 1,
     worst: int = 10,
-    engine: str = "contend",
+    engine: str | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
     communicator: Communicator | None = None,
@@ -170,7 +170,7 @@ def failures(
         samples: of the pattern that each is judged by, or one where nothing is drawn.
         seed: of the patterns, the same for all.
         worst: how many are.
-        engine: that routes the worst anew.
+        engine: that routes the worst anew; None: ``contend``, on Ethernet ``ecmp``.
         threads: how many failures are judged at a time; None: as many as there are cores.
         progress: True shows a bar; a function is told how many are judged, of how many.
         communicator: shares the failures out over MPI processes, as in `contend.simulate`.
@@ -179,12 +179,13 @@ def failures(
         OtherProcessError: another process of the communicator failed.
         UsageError: the fabric has no routes or they do not arrive, or no such engine.
     """
+    anew = engine or default_engine(fabric)
 
     def prepare() -> _Judge:
         if samples < 2:
             raise UsageError(f"samples: expected at least 2, got {samples}")
-        check_engine(engine)
-        return _Judge(*_with_part(fabric, hosts), (pattern, placement), samples, seed, engine)
+        check_engine(anew)
+        return _Judge(*_with_part(fabric, hosts), (pattern, placement), samples, seed, anew)
 
     total, done = 0, 0
 
@@ -226,7 +227,7 @@ def failures(
         samples=judge.whole.samples,
         bandwidth=judge.whole.judged_share,
         rerouted=None if judge.anew is None else judge.anew.judged_share,
-        engine=engine,
+        engine=anew,
         alone=tuple(alone),
         possible=judge.possible,
         pairs=tuple(pairs),

@@ -14,6 +14,7 @@ from contend.base.units import counted, rate_of, verb
 from contend.congestion import Simulation
 from contend.cure.purpose import MOST_HOSTS, OWN_ENGINE, CollectiveGain, Purpose
 from contend.fabric import CablingRule, Fabric, with_ports
+from contend.routes import default_engine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,7 @@ def extend(
     units: int = 0,
     uplinks: str | None = None,
     ports: int | None = None,
-    engine: str = OWN_ENGINE,
+    engine: str | None = None,
     seed: int = 1,
     progress: bool | Progress = False,
 ) -> Growth:
@@ -122,7 +123,7 @@ def extend(
         units: how many more leaves, groups of leaves of all rails, or pods, full of servers.
         uplinks: rate of all cables between switches, such as ``4xNDR``; None: as they are.
         ports: that every switch has at least, where the file does not tell or is to change.
-        engine: that routes the fabric before and after.
+        engine: that routes the fabric before and after; None: ``contend``, on Ethernet ``ecmp``.
         seed: of the patterns that both get.
         progress: True shows a bar; a function is told how many tables are made, of how many.
 
@@ -142,6 +143,7 @@ def extend(
             "such as --rate hosts=100GbE,switches=400GbE"
         )
     fabric = with_ports(fabric, ports)
+    engine = engine or default_engine(fabric)
     rule = CablingRule(fabric)
     for _ in range(spines):
         rule.add_spine()

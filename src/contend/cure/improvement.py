@@ -11,13 +11,15 @@ from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import counted
 from contend.congestion import Communicator, Simulation, agree, core_threads
 from contend.cure.added_cables import CableSearch
-from contend.cure.purpose import OWN_ENGINE, ROUNDING, CollectiveGain, Purpose, gain_over
+from contend.cure.purpose import ROUNDING, CollectiveGain, Purpose, gain_over
 from contend.fabric import (
     Cable,
     Fabric,
+    cable_ports,
     free_ports,
     with_ports,
 )
+from contend.routes import default_engine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +108,8 @@ class Improvement(Shown, told="improvement_document"):
     """Number of cables that are missing: like pairs of switches have them."""
     free_ports: int
     """Number of free ports on all switches."""
+    host_places: int
+    """Number of these by which similar switches have hosts: only a missing cable takes one."""
     joinable: PythonOnly[int]
     """Number of pairs of switches that a cable was thought to help."""
     tried: int
@@ -140,7 +144,7 @@ def improve(
     cables: int = 4,
     pattern: str | None = None,
     placement: str | None = None,
-    engine: str = OWN_ENGINE,
+    engine: str | None = None,
     ports: int | None = None,
     samples: int | None = None,
     seed: int = 1,
@@ -167,7 +171,7 @@ def improve(
         pattern: what is to get more bandwidth; see `contend.pattern.FORMS`. None, with `placement`:
             all-to-alls of GPUs within rails where servers have rails, else random pairs.
         placement: which rank runs on which host; None: at random.
-        engine: that computes routes, before and after.
+        engine: that computes routes, before and after; None: ``contend``, on Ethernet ``ecmp``.
         ports: that every switch has at least, where the file does not tell.
         samples: that the figures are counted by; None: as many as `simulate` needs.
         seed: of every random choice.
@@ -184,6 +188,7 @@ def improve(
     if cables < 1:
         raise UsageError(f"cables: expected at least 1, got {cables}")
     wide = with_ports(fabric, ports)
+    engine = engine or default_engine(wide)
     with (
         shown_progress(progress, fabric.name, "") as tell,
         core_threads(threads, communicator) as workers,
@@ -233,7 +238,8 @@ def improve(
         bound=counted[0].random_pairs_bound if purpose.pattern == "bisect" else None,
         asked=cables,
         missing=search.missing,
-        free_ports=sum(map(len, free_ports(wide))),
+        free_ports=(free := sum(map(len, free_ports(wide)))),
+        host_places=free - sum(map(len, cable_ports(wide))),
         joinable=search.joinable,
         tried=search.tried,
         additions=tuple(additions),

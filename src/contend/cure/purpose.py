@@ -20,7 +20,15 @@ from contend.congestion import (
 )
 from contend.cure.tables import EVEN_PATTERNS, demand_of
 from contend.fabric import Fabric, find_rails, leaf_rails, missing_cables, strays_of, with_cables
-from contend.routes import Demand, Repair, RepairFigure, compute, engine_names, fewest_collisions
+from contend.routes import (
+    Demand,
+    Repair,
+    RepairFigure,
+    compute,
+    default_engine,
+    engine_names,
+    fewest_collisions,
+)
 from contend.traffic.placement import parse as parse_placement
 from contend.traffic.placement import seats_by_server
 
@@ -159,7 +167,7 @@ class Purpose:
 def gain_of_repair(fabric: Fabric) -> Repair | None:
     """What missing cables gain, and adapters cabled to their own rails, where that is quick.
 
-    Both states are routed anew by one engine: that of the fabric's routes, or ``contend``. Where
+    Both states are routed anew by one engine: that of the fabric's routes, or the default. Where
     servers have rails it is what GPUs get in collectives; else all-to-alls and random pairs.
 
     Returns:
@@ -180,7 +188,7 @@ def gain_of_repair(fabric: Fabric) -> Repair | None:
     if fabric.hosts > MOST_HOSTS:
         return replace(found, not_counted=f"it has more than {MOST_HOSTS:,} hosts")
     engine = "" if fabric.routes is None else fabric.routes.engine
-    engine = engine if engine in engine_names() else OWN_ENGINE
+    engine = engine if engine in engine_names() else default_engine(fabric)
     try:
         whole, _ = with_cables(whole, pairs) if pairs else (whole, [])
         purpose = Purpose.of(fabric, None, None, None, 1)
@@ -191,7 +199,8 @@ def gain_of_repair(fabric: Fabric) -> Repair | None:
         figures = _figures(*routed, gpus=purpose.on_rails)
     except (ShortfallError, UsageError) as error:
         return replace(found, not_counted=str(error))
-    return replace(found, engine=engine, figures=figures)
+    routes = routed[1].routes
+    return replace(found, engine="" if routes is None else routes.engine, figures=figures)
 
 
 def _back_on_their_rails(fabric: Fabric) -> dict[int, int]:

@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import shortest_path
 from contend.fabric import (
     Fabric,
     bare_switches,
+    cable_ports,
     capacities,
     few_hosts,
-    free_ports,
     idle_switches,
     is_tree,
     switch_levels,
@@ -79,13 +79,13 @@ def relief(
 
 
 def _may_be_joined(fabric: Fabric) -> NDArray[np.bool_]:
-    """Pairs of switches with free ports that a cable may join, shape [switches, switches].
+    """Pairs of switches with free ports for cables that one may join, shape [switches, switches].
 
     In a tree those of neighbouring levels of which the lower is much like another that is joined to
     the higher one, so that no cable crosses rails, pods or planes. Switches without a cable may be
     joined to all others, leaves with few hosts to none.
     """
-    free = np.array([len(ports) > 0 for ports in free_ports(fabric)])
+    free = np.array([len(ports) > 0 for ports in cable_ports(fabric)])
     bare, part = bare_switches(fabric), fabric.switch_part
     allowed: NDArray[np.bool_] = part[:, None] == part[None, :]
     level = levels_in_tree(fabric)

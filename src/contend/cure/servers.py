@@ -14,10 +14,9 @@ from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share, told
 from contend.congestion import EACH_HOST, JobMessages, simulate
 from contend.fabric import Fabric, Rest, rails_of, server_names, servers_of, with_hosts
-from contend.routes import Ways, compute, mended
+from contend.routes import Ways, compute, default_engine, mended
 from contend.traffic.placement import by_name, by_server, leaf_by_leaf
 
-_OWN_ENGINE = "contend"
 # Samples by which parts are judged.
 _SAMPLES = 200
 # Shares that differ by less read alike.
@@ -225,7 +224,7 @@ def cost_of_parts(
     pattern: str = "bisect",
     placement: str = "random",
     *,
-    engine: str = _OWN_ENGINE,
+    engine: str | None = None,
     seed: int = 1,
 ) -> PartsCost | None:
     """What the same traffic among the same hosts gets with and without parts of a network.
@@ -235,7 +234,7 @@ def cost_of_parts(
         parts: names of what is gone.
         pattern: a specification of who sends to whom.
         placement: a specification of which rank runs on which host.
-        engine: that routes both where there are no routes.
+        engine: that routes both where there are no routes; None: `default_engine`.
         seed: of all random choices.
 
     Returns:
@@ -246,7 +245,7 @@ def cost_of_parts(
     """
     if rest.before is None:
         return None
-    rest = rest if rest.routes is not None else compute(rest, engine)
+    rest = rest if rest.routes is not None else compute(rest, engine or default_engine(rest))
     whole = whole_of(rest)
     assert whole is not None
     kept = hosts_kept(whole, rest)

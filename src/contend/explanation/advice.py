@@ -132,6 +132,7 @@ def _time_outs(
 
 
 def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    yield from _faster_schedule(Limit.FABRIC, hit, measured)
     bounds = [reason.bound for verdict in hit for reason in verdict.limits]
     names = [name for bound in bounds if bound is not None for name in bound.channels]
     where = f" beside {names[0]}" if names else ""

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .altered import (
         Cable,
         Rest,
+        cable_ports,
         free_ports,
         only,
         part_of,

@@ -300,6 +300,24 @@ def free_ports(fabric: Fabric) -> list[list[int]]:
     return free
 
 
+def cable_ports(fabric: Fabric) -> list[list[int]]:
+    """The free ports of every switch that are no places of hosts, ascending.
+
+    A place of a host is a port by which switches of its level have more hosts than cables.
+    """
+    level, used = switch_levels(fabric).tolist(), Counter[tuple[int, int]]()
+    used.update(
+        (level[switch], port)
+        for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
+    )
+    for near, near_port, far, far_port in fabric.cable_ends():
+        used.subtract(((level[near], near_port), (level[far], far_port)))
+    return [
+        [port for port in ports if used[level[switch], port] <= 0]
+        for switch, ports in enumerate(free_ports(fabric))
+    ]
+
+
 def _inner_ports(fabric: Fabric) -> list[set[int]]:
     """Ports of every switch that no socket belongs to, as it is a chip of a director."""
     chips = defaultdict(list)
@@ -336,8 +354,8 @@ def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabri
     """The fabric with a cable between each two switches, on the ports that others have for it.
 
     That is the free port by which most other switches of the level are joined to the same switch;
-    the lowest free port where none are. A cable has the rate of the slower of both switches, that
-    of its fastest links. Routes stay, as ports and addresses do.
+    the lowest free port where none are, a place of a host last. A cable has the rate of the slower
+    of both switches, that of its fastest links. Routes stay, as ports and addresses do.
 
     Returns:
         The fabric and the new cables, which have the last numbers.
@@ -345,7 +363,7 @@ def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabri
     Raises:
         UsageError: a switch has no free port left.
     """
-    free = free_ports(fabric)
+    free, for_cables = free_ports(fabric), list(map(set, cable_ports(fabric)))
     level, leading = switch_levels(fabric).tolist(), Counter[tuple[int, int, int]]()
     for near, near_port, far, far_port in fabric.cable_ends():
         leading[far, level[near], near_port] += 1
@@ -357,7 +375,10 @@ def with_cables(fabric: Fabric, pairs: Sequence[tuple[int, int]]) -> tuple[Fabri
         for switch, other in ((near, far), (far, near)):
             if not free[switch]:
                 raise UsageError(f'switch "{fabric.switch_label[switch]}" has no free port left')
-            port = max(free[switch], key=lambda port: leading[other, level[switch], port])
+            port = max(
+                free[switch],
+                key=lambda port: (leading[other, level[switch], port], port in for_cables[switch]),
+            )
             free[switch].remove(port)
             cable += [switch, port]
         ends.append((cable[0], cable[1], cable[2], cable[3]))

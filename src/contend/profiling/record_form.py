@@ -70,6 +70,7 @@ class Awaits(IntEnum):
     READY = 7
     POST = 8
     COMPLETE = 9
+    GROUP = 10
 
 
 class EventKind(IntEnum):

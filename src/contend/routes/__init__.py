@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         TableSteps,
         check_engine,
         compute,
+        default_engine,
         engine_names,
         fewest_collisions,
+        hashes,
         table_steps,
     )
     from .loading import LoadedFabric, load

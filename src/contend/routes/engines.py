@@ -179,6 +179,16 @@ def check_engine(engine: str) -> None:
         raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
 
 
+def hashes(fabric: Fabric) -> bool:
+    """Whether its switches are Ethernet's, which hash or spray: they take no tables."""
+    return any(label.endswith("GbE") for label in fabric.rates)
+
+
+def default_engine(fabric: Fabric) -> str:
+    """The engine whose routes a plan is judged by where nobody names one: what its switches do."""
+    return "ecmp" if hashes(fabric) else "contend"
+
+
 def compute(fabric: Fabric, engine: str) -> Fabric:
     """The fabric with the routes that an engine computes for it.
 
@@ -216,6 +226,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
 def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None = None) -> Fabric:
     """The fabric with the routes of the engine ``contend``, for traffic that is known.
 
+    Their engine says that they were made for traffic where `demand` is given.
+
     Args:
         fabric: as in `compute`.
         lanes: how many virtual lanes may be used.
@@ -228,6 +240,7 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
     with step(f"routing {fabric.name}"):
         tables = _fewest_collisions(addressed, targets_of(addressed), lanes, demand)
     engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
+    engine += "" if demand is None else ", made for the traffic"
     routed = addressed.replace(routes=replace(tables, engine=engine))
     return with_entries_kept(fabric, routed)
 

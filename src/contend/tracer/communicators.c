@@ -403,8 +403,26 @@ static void note_made_by_members(const contend_call* call, int result, MPI_Comm 
   contend_done();
 }
 
+/// Notes that a call waits for so many ranks to make it too, and for the leader among them.
+static void await_group(const contend_live_communicator* on, const int32_t* ranks, int32_t count,
+                        int32_t leader, int tag) {
+  uint32_t place = contend_this_thread.under_way->count;
+  for (int32_t index = 0; index < count && place < CONTEND_AWAITED; index++) {
+    int32_t rank = ranks ? ranks[index] : index;
+    if (rank == contend.header->rank || rank < 0) continue;
+    contend_await_at(place++, CONTEND_AWAITS_GROUP, on, rank, tag, index == leader);
+  }
+}
+
 int contend_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
   CONTEND_CALL_OF(Comm_create_group, (parent, group, tag, made));
+  if (group != MPI_GROUP_NULL) {
+    int32_t count, *ranks = contend_ranks_of(group, &count);
+    contend_lock();
+    await_group(contend_known(parent), ranks, count, -1, tag);
+    contend_unlock();
+    free(ranks);
+  }
   int result = REAL(Comm_create_group)(parent, group, tag, made);
   contend_leave(&call);
   note_made_by_members(&call, result, parent, mix(4, (uint32_t)tag) >> 32, made);
@@ -414,6 +432,15 @@ int contend_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Com
 int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, int remote_leader,
                              int tag, MPI_Comm* made) {
   CONTEND_CALL_OF(Intercomm_create, (local, local_leader, bridge, remote_leader, tag, made));
+  contend_lock();
+  const contend_live_communicator* own = contend_known(local);
+  // The bridge is the leaders' alone.
+  if (own && own->rank == local_leader) {
+    int32_t other = contend_awaited_peer(contend_known(bridge), remote_leader);
+    await_group(own, &other, 1, -1, tag);
+  }
+  if (own) await_group(own, own->world_ranks, own->size, local_leader, tag);
+  contend_unlock();
   int result = REAL(Intercomm_create)(local, local_leader, bridge, remote_leader, tag, made);
   contend_leave(&call);
   // The two groups know no common parent but the world.

@@ -3,10 +3,8 @@
 #include "handles.h"
 
 /// `communicator` is that of the call, `bytes` what it copies.
-#define TIMED(name, parameters, arguments, communicator, bytes) \
-  TIMED_AFTER(, name, parameters, arguments, communicator, bytes)
-#define TIMED_AFTER(before, name, parameters, arguments, communicator, bytes)                    \
-  CONTEND_RECORDS(name, parameters, arguments, before,                                           \
+#define TIMED(name, parameters, arguments, communicator, bytes)                                  \
+  CONTEND_RECORDS(name, parameters, arguments, ,                                                 \
                   contend_note(&call, contend_find(communicator)->index, bytes, CONTEND_NO_PEER, \
                                0, CONTEND_NO_REQUEST))
 #define ON_WORLD(name, parameters, arguments) TIMED(name, parameters, arguments, MPI_COMM_WORLD, 0)
@@ -37,18 +35,25 @@ static inline void count_spawn(void) {
   contend_unlock();
 }
 
-TIMED_AFTER(count_spawn(), Comm_spawn,
-            (const char* command, char* words[], int processes, MPI_Info info, int root,
-             MPI_Comm from, MPI_Comm* made, int errors[]),
-            (command, words, processes, info, root, from, made, errors), from, 0)
-TIMED_AFTER(count_spawn(), Comm_spawn_multiple,
-            (int count, char* commands[], char** words[], const int processes[],
-             const MPI_Info infos[], int root, MPI_Comm from, MPI_Comm* made, int errors[]),
-            (count, commands, words, processes, infos, root, from, made, errors), from, 0)
-TIMED(Comm_accept, (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),
-      (port, info, root, from, made), from, 0)
-TIMED(Comm_connect, (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),
-      (port, info, root, from, made), from, 0)
+/// Of all members of a communicator, and of other processes.
+#define TOGETHER(before, name, parameters, arguments, from)                           \
+  CONTEND_RECORDS(name, parameters, arguments, (before, contend_await_members(from)), \
+                  contend_note_together(&call, contend_find(from)))
+
+TOGETHER(count_spawn(), Comm_spawn,
+         (const char* command, char* words[], int processes, MPI_Info info, int root, MPI_Comm from,
+          MPI_Comm* made, int errors[]),
+         (command, words, processes, info, root, from, made, errors), from)
+TOGETHER(count_spawn(), Comm_spawn_multiple,
+         (int count, char* commands[], char** words[], const int processes[],
+          const MPI_Info infos[], int root, MPI_Comm from, MPI_Comm* made, int errors[]),
+         (count, commands, words, processes, infos, root, from, made, errors), from)
+TOGETHER((void)0, Comm_accept,
+         (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),
+         (port, info, root, from, made), from)
+TOGETHER((void)0, Comm_connect,
+         (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),
+         (port, info, root, from, made), from)
 ON_WORLD(Comm_join, (int socket, MPI_Comm* made), (socket, made))
 ON_WORLD(Open_port, (MPI_Info info, char* port), (info, port))
 ON_WORLD(Close_port, (const char* port), (port))

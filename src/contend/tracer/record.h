@@ -202,6 +202,8 @@ enum contend_awaited_kind {
                             ///< marked
   CONTEND_AWAITS_POST,      ///< MPI_Win_post of `peer`, for this rank
   CONTEND_AWAITS_COMPLETE,  ///< MPI_Win_complete of `peer`, which this rank's MPI_Win_post allowed
+  CONTEND_AWAITS_GROUP,     ///< the same call of `peer`, with the same tag; `number` is 1 for the
+                            ///< leader of its group, on whom all others wait until it goes on
 };
 
 typedef struct {

@@ -202,6 +202,30 @@ def test_a_cell_that_a_budget_ended_with_too_few_samples_is_left(
     assert told.is_settled(0) == (not left)
 
 
+@pytest.mark.parametrize(
+    ("few", "ends", "left"),
+    [
+        (frozenset({1}), [[(0, "budget"), (1, "skipped")], [(1, "budget")]], True),
+        (frozenset(), [[(0, "budget"), (1, "skipped")], [(1, "budget")]], False),
+        (frozenset(), [[(0, "precision"), (1, "skipped")]], True),
+        (frozenset(), [[(0, "precision"), (1, "skipped")], [(1, "precision")]], False),
+    ],
+)
+def test_what_all_starts_of_a_launch_have_left_open_is_left(
+    few: frozenset[int], ends: list[list[tuple[int, str]]], left: bool
+) -> None:
+    """The first ended as it should; no time was left for what it skipped."""
+    cells = tuple(CellRecord(at, "pingpong", 1 << at, 2, 1) for at in range(2))
+    launches = tuple(
+        LaunchRecord(at, 2, status="done", of=0, measured=MeasuredLaunch(probe, ends=told))
+        for at, start in enumerate(ends)
+        for probe in [ProbeFrame("pingpong", 2, cells=len(start))]
+        for told in [tuple(CellEnd(*end, said="no time left") for end in start)]
+    )
+    told = Left(RunRecord("pingpong", cells=cells, launches=launches), 1, retry=False, few=few)
+    assert told.is_left(0) == left
+
+
 def test_patterns_of_an_occupied_folder_stay(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

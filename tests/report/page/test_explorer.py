@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -270,3 +272,39 @@ def test_names_do_not_cover_each_other(opened: Opened) -> None:
     page.evaluate("explorer.canvas.showSwitch(0); explorer.canvas.write(0)")
     assert "group 1 switch 1" in page.evaluate(written)
     assert page.evaluate(covered) == []
+
+
+def test_cables_have_the_colours_of_their_jobs(opened: Opened, routed: Fabric) -> None:
+    """Whose messages cross a channel is told by its routes; what two use is seen."""
+    hosts = {"A": [0, 1, 4, 5], "B": [6, 7, 8, 9]}
+    names = {job: [routed.host_label[host] for host in own] for job, own in hosts.items()}
+    users: dict[int, set[str]] = {}
+    for job, own in hosts.items():
+        for source, target in permutations(own, 2):
+            for channel in find_route(routed, source, target).channels:
+                if channel < 2 * routed.cables:
+                    users.setdefault(channel, set()).add(job)
+    page = opened(report.jobs_document(contend.cure.jobs(routed, names, pattern="alltoall")))
+    colour = page.evaluate("Object.fromEntries(explorer.layer.colour)")
+    drawn = page.evaluate(
+        "Array.from(explorer.network.fabric.from, (_, cable) => "
+        "explorer.canvas._colourOf([cable], explorer.layer, () => false).colour)"
+    )
+    shared, none = page.evaluate("[SHARED, QUIET]")
+    kinds = set()
+    for cable, seen in enumerate(drawn):
+        on = [users.get(2 * cable + back, set()) for back in (0, 1)]
+        kinds.add(most := max(map(len, on)))
+        own = {colour[job] for job in on[0] | on[1]}
+        assert seen in {0: {none}, 1: own, 2: {shared}}[most]
+    assert kinds == {0, 1, 2}
+    legend = page.locator("#legend").inner_text()
+    assert "cable of several jobs" in legend
+    cable = max(users, key=lambda one: len(users[one])) // 2
+    page.evaluate(f"explorer.choose({{ kind: 'cable', number: {cable} }})")
+    told = {(row[0], row[1]) for row in cells(page, "Jobs on it")}
+    assert told == {
+        (" → ".join(ends(routed, channel)), job)
+        for channel in (2 * cable, 2 * cable + 1)
+        for job in users.get(channel, set())
+    }

@@ -120,6 +120,18 @@ static void file(const char* what) {
   if (rank == 1) MPI_File_set_size(both, sizeof large);
 }
 
+// What makes communicators, or meets other programs, is not called by rank 1.
+static void make(const char* what) {
+  MPI_Comm own, made;
+  MPI_Group group;
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);
+  if (rank == 1) return;
+  if (is(what, "group")) MPI_Comm_create_group(MPI_COMM_WORLD, group, 5, &made);
+  if (is(what, "between")) MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0, 4, &made);
+  if (is(what, "accept")) MPI_Comm_accept("none", MPI_INFO_NULL, 1, MPI_COMM_WORLD, &made);
+}
+
 // Between groups: rank 0 is alone in one of them.
 static void groups(void) {
   MPI_Comm own, both;
@@ -200,6 +212,8 @@ int main(int argc, char** argv) {
     MPI_Comm made;
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
     if (rank == 1) MPI_Comm_disconnect(&made);
+  } else if (strncmp(mode, "make-", 5) == 0) {
+    make(mode + 5);
   } else if (is(mode, "groups")) {
     groups();
   } else if (is(mode, "pipe")) {

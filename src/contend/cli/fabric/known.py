@@ -202,7 +202,8 @@ def failures(
     route: Annotated[
         str | None,
         ROUTE(
-            f"{ENGINES} It also recomputes the tables after the worst failures (default: contend)."
+            f"{ENGINES} It also recomputes the tables after the worst failures (default: "
+            "contend, on Ethernet ecmp)."
         ),
     ] = None,
     pattern: Annotated[str, PATTERN(": the traffic that failures are ranked by.")] = "bisect",
@@ -235,7 +236,7 @@ def failures(
             hosts=hosts,
             samples=samples,
             seed=seed,
-            engine=route or "contend",
+            engine=route,
             progress=first,
             communicator=world,
         )

@@ -157,6 +157,7 @@ def _percent(share: float) -> float:
     return round(100 * share, 9)
 
 
+DEFAULT = "contend; on Ethernet ecmp"
 CABLES = option("--cables", takes="N", means="Number of cables to add")
 PORTS = option("--ports", takes="N", means="Assume that every switch has at least this many ports")
 PortsOption = Annotated[
@@ -172,9 +173,11 @@ def improve(
     ports: PortsOption = None,
     routes: RoutesOption = None,
     route: Annotated[
-        str,
-        ROUTE(f"{ENGINES} It routes the fabric both with and without the new cables."),
-    ] = "contend",
+        str | None,
+        ROUTE(
+            f"{ENGINES} It routes the fabric both with and without the new cables.", default=DEFAULT
+        ),
+    ] = None,
     pattern: Annotated[
         str | None,
         PATTERN(
@@ -258,8 +261,9 @@ def extend(
     uplinks: Annotated[str | None, UPLINKS(default="as they are")] = None,
     ports: PortsOption = None,
     route: Annotated[
-        str, ROUTE(f"{ENGINES} It routes the fabric as it is and extended.")
-    ] = "contend",
+        str | None,
+        ROUTE(f"{ENGINES} It routes the fabric as it is and extended.", default=DEFAULT),
+    ] = None,
     seed: SeedOption = 1,
     output: MaybeFileOption = None,
     to: ToOption = None,

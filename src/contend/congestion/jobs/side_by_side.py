@@ -63,6 +63,8 @@ class SideBySide:
         hottest: channels between switches that need most time for the messages of all jobs, the
             hottest first: number, mean heat over the samples, in messages at the fastest port, and
             the part of it that each job has, by number, the largest first.
+        used: of every channel between switches and job on it the channel, the job, by number, and
+            the heat of its messages, each of shape [pairs].
     """
 
     alone: Shares
@@ -72,6 +74,7 @@ class SideBySide:
     pattern_in: NDArray[np.int64]
     waits_for_last: NDArray[np.bool_]
     hottest: tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]
+    used: tuple[NDArray[np.int64], NDArray[np.int64], Shares]
 
 
 def judge_jobs(
@@ -139,6 +142,7 @@ def judge_jobs(
         np.array(sent_in, dtype=np.int64).reshape(len(jobs), samples),
         messages.waits_for_last[:-1],
         used.hottest(samples),
+        used.heats(samples),
     )
 
 
@@ -304,11 +308,16 @@ class _Used:
         keys = np.concatenate((self._key, key[here]))
         self._key, self._load = _summed(keys, np.concatenate((self._load, part[here])))
 
-    def hottest(self, samples: int) -> tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]:
-        """The channels that need most time, and whose messages these are; see `SideBySide`."""
+    def heats(self, samples: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Shares]:
+        """Channels, jobs on them, and their mean heat; see `SideBySide.used`."""
         job, channel = np.divmod(self._key, self._width)
         rate, ports = self._messages.rate, 2 * len(self._messages.hosts)
         heat = self._load / samples * rate[-1 - ports : -1].max(initial=0) / rate[channel]
+        return channel, job, heat
+
+    def hottest(self, samples: int) -> tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]:
+        """The channels that need most time, and whose messages these are; see `SideBySide`."""
+        channel, job, heat = self.heats(samples)
         total = np.bincount(channel, heat, self._width)
         order = np.lexsort((np.arange(len(total)), -total))[:_HOTTEST]
         return tuple(

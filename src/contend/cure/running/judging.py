@@ -149,6 +149,7 @@ def jobs(
     }
     harms: tuple[Harm, ...] = ()
     hottest: tuple[SharedChannel, ...] = ()
+    used = np.zeros((0, 3))
     waits_for_last = bool(several)
     if groups:
         with shown_progress(progress, fabric.name, "samples") as tell:
@@ -166,6 +167,8 @@ def jobs(
         for row, number in enumerate(sending):
             found[number] = _judged(found[number], judged, row, len(common), bool(several))
         harms = _harms(fabric, judged.pairs, sending, found)
+        channels, rows, heats = judged.used
+        used = np.stack([channels, np.array(sending)[rows], heats], axis=1)
         hottest = _hottest(fabric, judged, [found[number].job for number in sending])
         worst = judge_jobs(
             fabric, groups, pattern=ALL_TO_ALLS, rails=within, samples=samples, seed=seed
@@ -222,6 +225,7 @@ def jobs(
         pattern=", ".join(common),
         patterns=common,
         hottest=hottest,
+        used=used,
         within_rails=within,
         rails=several,
         waits_for_last=waits_for_last,

@@ -165,6 +165,9 @@ class Jobs(Shown, told="jobs_document"):
     hottest: tuple[SharedChannel, ...] = ()
     """The ten channels between switches that need most time while all jobs send, the hottest
     first."""
+    used: PythonOnly[NDArray[np.float64]]
+    """Every channel between switches with every job on it, by its place among all, and the heat of
+    its messages, shape [pairs, 3]."""
     next: NextJob | None
     """Best servers for the next job; null if that was not asked."""
     seconds: float

@@ -61,7 +61,7 @@ class Left:
         given_up = any(
             error.whole and self._concerns(error, number) for error in self.record.errors
         )
-        complete = any(map(self._is_complete, starts))
+        complete = any(map(self._is_complete, starts)) and not self._open_cells(starts)
         return not (given_up or complete or self.is_settled(number))
 
     def starts(self, number: int) -> list[LaunchRecord]:
@@ -96,8 +96,6 @@ class Left:
 
     def _is_complete(self, start: LaunchRecord) -> bool:
         """Whether every cell that a start was to measure has ended, one way or other."""
-        if any(self._is_open(end) and end.reason == "budget" for end in start.ends):
-            return False
         if start.status == "done":
             return True
         measured = start.measured
@@ -119,6 +117,12 @@ class Left:
         return {
             end.cell for end in ends if self._is_settled(end) or not (again or self._is_open(end))
         }
+
+    def _open_cells(self, starts: Sequence[LaunchRecord]) -> set[int]:
+        """Cells that budgets ended before they had a figure, in all starts that came to them."""
+        ends = [end for start in starts for end in start.ends if end.reason != CUT]
+        ended = {end.cell for end in ends if not self._is_open(end)}
+        return {end.cell for end in ends} - ended
 
     def _is_settled(self, end: CellEnd) -> bool:
         """Whether a cell has a figure, or makes no sense."""

@@ -84,6 +84,8 @@ class _AwaitedRanks:
                 ranks.add(thread.rank)
             elif one.holders:
                 ranks.update(one.holders)
+            elif one.kind == "group" and not one.number and self._makes_too(thread, one):
+                continue
             elif one.peer is not None:
                 ranks.add(one.peer)
             elif one.kind == "finalize":
@@ -105,6 +107,15 @@ class _AwaitedRanks:
             ranks=tuple(sorted(ranks | others)[:MOST_RANKS]),
             others=tuple(sorted(others)[:MOST_RANKS]),
             entered=entered,
+        )
+
+    def _makes_too(self, thread: Stuck, one: Awaited) -> bool:
+        """Whether a member of a group has come to the call that makes a communicator of it."""
+        there = None if one.peer is None else self._seen.get(one.peer)
+        return there is not None and any(
+            (other.routine, awaited.tag) == (thread.routine, one.tag)
+            for other in there.threads
+            for awaited in other.awaits
         )
 
     def _with_holders(self, rank: int, one: Awaited) -> Awaited:

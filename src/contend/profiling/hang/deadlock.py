@@ -338,7 +338,9 @@ def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
         return [frozenset({thread.rank})]
     if one.kind == "target":
         return [frozenset(one.holders)] if one.holders else []
-    if one.kind in ("sender", "receiver", "exchange", *_EPOCHS):
+    if one.kind == "group" and one.peer not in thread.ranks:
+        return []
+    if one.kind in ("sender", "receiver", "exchange", "group", *_EPOCHS):
         return [] if one.peer is None else [frozenset({one.peer})]
     if one.kind not in ("members", "finalize") or not thread.ranks:
         return []

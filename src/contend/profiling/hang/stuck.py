@@ -43,7 +43,8 @@ class Awaited(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: receiver, sender, members, target, finalize, exchange, ready (its own partitions),
-            post and complete (of the other side of a window's epoch) or unknown.
+            post and complete (of the other side of a window's epoch), group (the same call of
+            another rank that makes a communicator) or unknown.
         peer: rank in MPI_COMM_WORLD; null for none or several.
         any_source: whether any rank may send it.
         tag: null for any, or none.
@@ -352,7 +353,7 @@ def died_of(number: int) -> str:
 def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[str]) -> Awaited:
     peer, tag = int(item["peer"]), int(item["tag"])
     kind, size = Awaits(int(item["kind"])), int(item["bytes"])
-    tagged = kind in (Awaits.RECEIVER, Awaits.SENDER, Awaits.EXCHANGE, Awaits.READY)
+    tagged = kind in (Awaits.RECEIVER, Awaits.SENDER, Awaits.EXCHANGE, Awaits.READY, Awaits.GROUP)
     collective = kind is Awaits.MEMBERS
     known = collective and int(item["routine"]) < len(names) and 0 <= tag < len(OPERATIONS)
     return Awaited(

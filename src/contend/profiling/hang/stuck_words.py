@@ -387,6 +387,8 @@ class StuckWords:
                         text = f"{one.routine}, {text}"
                     if self._all_entered(thread, one):
                         text += ", which all members have entered"
+                case "group":
+                    text = f"tag {one.tag}, {self._on(one)}"
                 case "post" | "complete":
                     text = f"MPI_Win_{one.kind} of rank {one.peer}, {self._on(one)}"
                 case "target":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.base.units import counted, listed, verb
-from contend.congestion import EACH_HOST
+from contend.congestion import EACH_HOST, Simulation
 from contend.cure import (
     ROUNDING,
     Addition,
@@ -94,7 +94,7 @@ def _missing(found: Improvement) -> str:
 def _rest(found: Improvement) -> str:
     """Why fewer cables are added than were asked for."""
     cables = found.asked - found.cables
-    if found.free_ports - 2 * found.cables < 2:
+    if found.free_ports - found.host_places - 2 * found.cables < 2:
         return f"no ports are left for {cables} more"
     if found.missing > found.asked:
         return f"{cables} more of these {verb(cables, 'gains')} nothing alone"
@@ -103,12 +103,14 @@ def _rest(found: Improvement) -> str:
 
 def _nothing(found: Improvement) -> str:
     gets = f"{_who(found)} {_share(found.before)} of {_of(found)}"
-    if found.free_ports < 2:
-        return f"No cable helps: no two ports are free; {gets}"
+    if found.free_ports - found.host_places < 2:
+        beside = f" beside {counted(found.host_places, 'place')} of hosts" * bool(found.host_places)
+        return f"No cable helps: no two ports are free{beside}; {gets}"
     if found.joinable == 0 and found.tried == 0:
+        free = found.free_ports - found.host_places
         return (
-            f"No cable helps: none between two of the {found.free_ports:,} free ports follows the "
-            f"fabric's own rule and relieves a route; {gets}"
+            f"No cable helps: none between two of the {free:,} free ports follows the fabric's own "
+            f"rule and relieves a route; {gets}"
         )
     tried = f"none of the {found.tried:,} kinds of cables tried gains anything measurable"
     if found.tried == 1:
@@ -129,9 +131,14 @@ def _other_tables(found: Improvement) -> str:
     if found.before - found.present <= max(found.gain, _TABLES_TELL):
         return ""
     return (
-        f"; routes by {found.engine} gain more, without any new cable: the tables in use give "
-        f"{_share(found.present)}"
+        f"; {_routes_of(found.simulation_before)} gain more, without any new cable: the tables in "
+        f"use give {_share(found.present)}"
     )
+
+
+def _routes_of(simulation: Simulation) -> str:
+    """Whose routes they are, and what they were made for."""
+    return f"routes by {simulation.engine}"
 
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
@@ -221,13 +228,17 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     states = []
     if found.simulation_present is not None:
         states.append(("tables in use", found.simulation_present))
-    states.append((f"routes by {found.engine}", found.simulation_before))
+    states.append((_routes_of(found.simulation_before), found.simulation_before))
     if found.additions:
         cables = counted(found.cables, "cable")
-        states.append((f"routes by {found.engine}, with {cables}", found.simulation_after))
+        after = found.simulation_after
+        states.append((f"{_routes_of(after)}, with {cables}", after))
     notes = [
         f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
     ]
+    if found.host_places:
+        where = "where similar switches have hosts, which new cables leave free"
+        notes[0] = f"{counted(found.host_places, 'free port')} {where}; {notes[0]}"
     if found.simulation_before.judged == EACH_HOST:
         notes.insert(0, "what each host gets until its last message is done")
     if found.bound is not None:
@@ -358,7 +369,7 @@ def _growth_tables(found: Growth) -> list[ResultTable]:
     states = [("as it is", found.old, found.simulation_before)]
     states.append(("extended", found.fabric, found.simulation_after))
     size = table_of(
-        f"{found.old.name}, routes by {found.engine}",
+        f"{found.old.name}, {_routes_of(found.simulation_after)}",
         states,
         {
             "fabric": lambda state: state[0],

@@ -50,7 +50,9 @@ def jobs_document(found: Jobs) -> Document:
         tables=_tables(found),
         record=found,
         pictures={"jobs": lambda: _figure(found)},
-        explorable=lambda: explored(found.fabric, jobs=_job_of_hosts(found)),
+        explorable=lambda: explored(
+            found.fabric, jobs=_job_of_hosts(found), jobs_on=_jobs_on_channels(found)
+        ),
         metrics=_metrics(found),
         remarks=_unknown_hosts(found),
     )
@@ -87,6 +89,14 @@ def _job_of_hosts(found: Jobs) -> list[str]:
         for host in job.numbers.tolist():
             names[host] = label(job)
     return names
+
+
+def _jobs_on_channels(found: Jobs) -> dict[int, dict[str, float]]:
+    """The jobs on every channel between switches, with their heat, the one with most first."""
+    on: dict[int, dict[str, float]] = {}
+    for channel, place, heat in sorted(found.used.tolist(), key=lambda row: -row[2]):
+        on.setdefault(int(channel), {})[label(found.jobs[int(place)])] = heat
+    return on
 
 
 def _tables(found: Jobs) -> list[ResultTable]:

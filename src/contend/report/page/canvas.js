@@ -2,6 +2,7 @@
 const PLAIN = "#8C9BA8", NOTHING = "#F0F0F0", QUIET = "#D5D5D5", HOST = "#0072B2", SWITCH = "#222222";
 const HUES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#F0E442"];
 const LETTERS = { least: 7, most: 13 }; // pixels
+const SHARED = "#111111"; // a channel that several jobs use
 const MISSING = { colour: "#B8BEC4", dash: "dashed", rank: -1 };
 const WIDTH_OF_LETTER = 0.65;
 const MOST_SPREAD = 400; // changed cables that are drawn one by one
@@ -146,9 +147,24 @@ class Canvas {
       const rate = Math.max(...left.map((cable) => layer.rank[layer.of[cable]]));
       return { colour: HUES[rate % HUES.length], dash: "solid", rank: rate };
     }
+    const jobs = this._jobsOf(left, layer);
+    if (jobs) {
+      if (!jobs.length) return { colour: QUIET, dash: "solid", rank: 0 };
+      const several = jobs.length > 1;
+      return { colour: several ? SHARED : layer.colour.get(jobs[0][0]), dash: "solid", rank: several ? 2 : 1 };
+    }
     if (layer.kind !== "load") return { colour: PLAIN, dash: "solid", rank: 0 };
     const heat = Math.max(...left.map((cable) => this.heat(cable, layer)));
     return { colour: heat ? this.colourOf(heat, layer) : QUIET, dash: "solid", rank: heat };
+  }
+
+  /** The jobs on the channel that most of them share, of those where the most messages are; undefined unless jobs are shown. */
+  _jobsOf(cables, layer) {
+    const { jobs, jobsOn } = this.network;
+    if (layer.kind !== "hosts" || layer.of !== jobs || !jobsOn.size) return undefined;
+    const heat = (on) => on.reduce((sum, [, one]) => sum + one, 0);
+    return cables.flatMap((cable) => [2 * cable, 2 * cable + 1]).map((channel) => jobsOn.get(channel) ?? [])
+      .reduce((most, on) => (on.length - most.length || heat(on) - heat(most)) > 0 ? on : most, []);
   }
 
   heat(cable, layer) {
@@ -172,6 +188,8 @@ class Canvas {
       words = `${counted(cables.length, "cable")}: ${names.join(" – ")}`;
     }
     if (layer.kind === "rate") return `${words}: ${network.fabric.rates[layer.of[first]] || "unknown rate"}`;
+    const jobs = this._jobsOf(cables, layer);
+    if (jobs) return `${words}: ${jobs.map(([job]) => `job ${job}`).join(", ") || "no job"}`;
     if (layer.kind !== "load") return words;
     const hottest = cables.reduce((one, other) => (this.heat(other, layer) > this.heat(one, layer) ? other : one));
     const load = Math.max(layer.load[2 * hottest], layer.load[2 * hottest + 1]);

@@ -189,6 +189,10 @@ def contents(explorable: Explorable) -> str:
         "twins": list(explorable.twins),
         "costs": [[part, number, words] for (part, number), words in explorable.costs.items()],
         "hostsBy": _hosts_by(sound, explorable.jobs),
+        "jobsOn": [
+            [channel, [[printable(job), heat] for job, heat in jobs.items()]]
+            for channel, jobs in explorable.jobs_on.items()
+        ],
         "servers": _servers(sound),
     }
     return b64encode(zlib.compress(msgspec.json.encode(everything), 6)).decode()

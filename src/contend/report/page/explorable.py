@@ -140,6 +140,9 @@ class Explorable:
     """What the death of a part costs, in words, by ``switch`` or ``cable`` and number."""
     jobs: Sequence[str] = ()
     """Name of the job on every host, shape [hosts]; "" where none runs. Empty: nobody asked."""
+    jobs_on: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    """Jobs whose messages cross a channel, by its number: the heat of each by its name, that of the
+    most first."""
     beside: int | None = None
     """Number of the view that stands beside the first one from the start; None for none."""
     twins: Sequence[tuple[str, int, int]] = ()
@@ -154,6 +157,7 @@ def explored(
     marks: Sequence[Mark] = (),
     costs: Mapping[tuple[str, int], str] | None = None,
     jobs: Sequence[str] = (),
+    jobs_on: Mapping[int, Mapping[str, float]] | None = None,
 ) -> Explorable | None:
     """A network as its page shows it, with its faults; None where it is too large for a page.
 
@@ -163,12 +167,13 @@ def explored(
         marks: what else to point out.
         costs: see `Explorable`.
         jobs: likewise.
+        jobs_on: likewise.
     """
     if fabric.hosts > MOST_HOSTS:
         return None
     views = views or [View("now", followed(fabric), routes_layer(fabric))]
     told = (*faults(fabric), *_lacking(fabric), *marks)
-    return Explorable(fabric, views, told, costs or {}, jobs)
+    return Explorable(fabric, views, told, costs or {}, jobs, jobs_on or {})
 
 
 def _lacking(fabric: Fabric) -> list[Mark]:

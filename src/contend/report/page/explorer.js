@@ -242,6 +242,8 @@ class Explorer {
       place.replaceChildren(...layer.used.map((rate, at) => sign(HUES[at % HUES.length], this.network.fabric.rates[rate] || "unknown rate")));
     } else if (layer.kind === "hosts") {
       place.replaceChildren(...layer.names.slice(0, 20).map((one) => sign(layer.colour.get(one), one)));
+      const { jobs, jobsOn } = this.network;
+      if (layer.of === jobs && jobsOn.size) place.append(sign(SHARED, "cable of several jobs"), sign(QUIET, "of none"));
     } else place.replaceChildren(sign(PLAIN, "cables"));
     place.append(sign("#CFE3F1", "switch with hosts"), sign(SWITCH, "switch"));
     const used = new Set(["fault", ...this.network.marks.map(({ kind }) => signOf(kind))]);

@@ -22,6 +22,7 @@ class Network {
   constructor(contents) {
     Object.assign(this, contents);
     this.jobs = this.hostsBy.jobs || [];
+    this.jobsOn = new Map(this.jobsOn);
     const fabric = contents.fabric;
     this.hosts = fabric.host.length;
     this.switches = fabric.switch.length;

@@ -141,11 +141,19 @@ class Panel {
         ...this.notes("cable", cable),
       ]),
       this.loads(cable),
+      this._jobs(cable),
       ...this.explorer.shown.flatMap((view, at, all) => this.network.under(view, () => [
         ...(all.length > 1 ? [element("h3", {}, view.name)] : []), ...this.usersOf(cable)])),
       others.length ? this.table(`${counted(others.length, "other cable")} between these switches`,
         ["cable"], others.map((one) => [this.link("cable", one, this.network.cableName(one))])) : undefined,
     ];
+  }
+
+  /** The jobs whose messages cross a cable. */
+  _jobs(cable) {
+    const rows = [2 * cable, 2 * cable + 1].flatMap((channel) => (this.network.jobsOn.get(channel) ?? [])
+      .map(([job, heat]) => [this.network.channelName(channel), this.link("job", job, job), heat]));
+    return rows.length ? this.table("Jobs on it", ["direction", "job", "messages at once"], rows) : undefined;
   }
 
   usersOf(cable) {
