@@ -116,6 +116,9 @@ def test_a_better_engine_is_the_remedy(tmp_path: Path) -> None:
     assert "carry 12 messages" in remedy.advice
     assert "instead of 48" in remedy.advice
     assert "--route dmodk" in remedy.command
+    # Switches of Ethernet take no tables.
+    (remedy,) = contend.explain(run, fabric=bad.replace(rates=("", "100GbE"))).remedies
+    assert remedy.advice.startswith("Hosts under fewer leaves, or more cables beside switch")
 
 
 def test_collapses_of_2005_are_time_outs_and_what_avoids_them_is_named(tmp_path: Path) -> None:

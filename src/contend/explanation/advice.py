@@ -14,7 +14,6 @@ from contend.explanation.evidence import NEAR_MEMORY, Evidence, Limit, MeasuredE
 from contend.explanation.judging import Verdict
 from contend.explanation.measured import Source
 from contend.explanation.remedies import (
-    ENGINES,
     MOST_HOSTS,
     Remedy,
     by_engines,
@@ -22,6 +21,7 @@ from contend.explanation.remedies import (
     emulation,
     fewer_leaves,
     longer_queue,
+    none_better,
     routed_by,
 )
 from contend.fabric import Fabric
@@ -148,8 +148,8 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         return
     better = _better_engine(source, source.fabric)
     if better is None:
-        tried = ", ".join(ENGINES)
-        yield Remedy(Limit.FABRIC, f"None of {tried} routes this better; {more} help.", hosts)
+        advice = _first(f"{none_better(source.fabric)}{more} help.")
+        yield Remedy(Limit.FABRIC, advice, hosts)
         return
     engine, load, now = better
     by_rates = ", counted by the rates of links" if link_rates(source.fabric).unit else ""

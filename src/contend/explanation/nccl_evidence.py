@@ -23,7 +23,7 @@ from contend.congestion.gpus import PORTS
 from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit, MeasuredEvidence
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
-from contend.explanation.remedies import ENGINES, Remedy, by_engines, named
+from contend.explanation.remedies import Remedy, by_engines, named, none_better
 from contend.fabric import Fabric, rails_of
 from contend.traffic.placement import HostNames
 
@@ -193,8 +193,9 @@ class NcclSource:
         allowed = by_engines(self._fabric, least)
         best = min(allowed, key=lambda engine: allowed[engine], default="")
         if not best or allowed[best] > _BETTER * now_s:
-            advice = f"None of {', '.join(ENGINES)} routes this better; servers on fewer leaves"
-            return Remedy(Limit.FABRIC, f"{advice}, or in another order, would share fewer cables.")
+            more = "servers on fewer leaves, or in another order, would share fewer cables."
+            advice = f"{none_better(self._fabric)}{more}"
+            return Remedy(Limit.FABRIC, f"{advice[:1].upper()}{advice[1:]}")
         return Remedy(
             Limit.FABRIC,
             f"Routes by {best} would allow {evidence.schedule} {evidence.at} in "

@@ -18,7 +18,6 @@ from contend.explanation.evidence import Limit
 from contend.explanation.judging import Verdict
 from contend.explanation.profiled import ProfileSource
 from contend.explanation.remedies import (
-    ENGINES,
     MOST_HOSTS,
     Remedy,
     by_engines,
@@ -28,11 +27,12 @@ from contend.explanation.remedies import (
     longer_queue,
     named,
     routed_by,
+    tried_engines,
 )
 from contend.fabric import Fabric
 from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
 from contend.profiling import routines
-from contend.routes import fewest_collisions
+from contend.routes import fewest_collisions, hashes
 
 # Of the run time: what saves less is no cure.
 _WORTH_IT = 0.02
@@ -156,10 +156,12 @@ class _Advice:
         cures = _Cures(self._source, self._again).best()
         yield from cures
         if not cures:
+            tried = ", ".join(tried_engines(fabric))
+            routes = f"Neither another placement nor routes by {tried} save"
+            who = routes if tried else "No other placement saves"
             yield Remedy(
                 Limit.FABRIC,
-                f"Neither another placement nor routes by {', '.join(ENGINES)} save anything: use "
-                "hosts on fewer leaves, or add cables.",
+                f"{who} anything: use hosts on fewer leaves, or add cables.",
                 fewer_leaves(fabric, network.numbers),
             )
 
@@ -268,14 +270,14 @@ class _Cures:
         )
 
     def _routes(self) -> Iterator[Remedy]:
-        if self._fabric.hosts > MOST_HOSTS:
+        if self._fabric.hosts > MOST_HOSTS or hashes(self._fabric):
             return
         by_engine = by_engines(self._fabric, lambda routed: self._saved(routed, self._hosts))
         sent = self._source.profile.peers
         source, target = (self._hosts[sent[end].to_numpy()] for end in ("source", "destination"))
         demand = source, target, sent["bytes"].to_numpy().astype(np.float64)
-        made = self._saved(fewest_collisions(self._fabric, demand=demand), self._hosts)
         engine = max(by_engine, key=by_engine.__getitem__)
+        made = self._saved(fewest_collisions(self._fabric, demand=demand), self._hosts)
         if made > _CLEARLY * by_engine[engine]:
             yield Remedy(
                 Limit.FABRIC,

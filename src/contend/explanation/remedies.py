@@ -15,11 +15,9 @@ from contend.base.schema import Seconds
 from contend.base.units import format_bytes, parse_size
 from contend.explanation.evidence import Limit
 from contend.fabric import Fabric, is_generator
-from contend.routes import compute
+from contend.routes import compute, hashes
 from contend.traffic.placement import parse
 
-ENGINES = ("dmodk", "updn", "minhop", "contend")
-"""Engines that are tried on the ranks' hosts."""
 MOST_HOSTS = 4096
 """Of a fabric whose routes are computed to see what they would save."""
 _OWN = "contend"
@@ -47,10 +45,15 @@ def by_saving(advised: Iterable[Remedy]) -> tuple[Remedy, ...]:
     return tuple(sorted(advised, key=lambda remedy: -(remedy.saves_s or 0.0)))
 
 
+def tried_engines(fabric: Fabric) -> tuple[str, ...]:
+    """Engines that are tried on the ranks' hosts; none on Ethernet, which takes no tables."""
+    return () if hashes(fabric) else ("dmodk", "updn", "minhop", "contend")
+
+
 def by_engines(fabric: Fabric, judged: Callable[[Fabric], Found]) -> dict[str, Found]:
     """What is said of a fabric with the routes of each engine that can route it."""
     found = {}
-    for engine in ENGINES:
+    for engine in tried_engines(fabric):
         try:
             found[engine] = judged(compute(fabric, engine))
         except ContendError:
@@ -61,6 +64,12 @@ def by_engines(fabric: Fabric, judged: Callable[[Fabric], Found]) -> dict[str, F
 def named(fabric: Fabric) -> str:
     """The words that load a fabric in a command."""
     return join(fabric.command_line[0] or (fabric.name,))
+
+
+def none_better(fabric: Fabric) -> str:
+    """That no engine does, before what helps instead; "" where none was tried."""
+    tried = tried_engines(fabric)
+    return f"None of {', '.join(tried)} routes this better; " if tried else ""
 
 
 def routed_by(engine: str, fabric: Fabric) -> str:
