@@ -16,7 +16,14 @@ from contend.base.schema import PythonOnly, Seconds, Share, Shown
 from contend.base.units import parse_seconds, valued
 from contend.congestion import GpuCollectives, Simulation, gpu_collectives, simulate
 from contend.cure.purpose import OWN_ENGINE
-from contend.fabric import Fabric, cables_per_pair, group_circle, is_tree, switch_levels
+from contend.fabric import (
+    Fabric,
+    cables_per_pair,
+    group_circle,
+    is_tree,
+    switch_distances,
+    switch_levels,
+)
 from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names, hashes
 from contend.traffic.placement import HostChoice, HostNames, choose_hosts, seats_by_server
 
@@ -48,6 +55,7 @@ _PRECISION = 0.01
 # that splits among many ways.
 _TABLE, _SPLIT = 8, 32
 _BY_OPENSM = "opensm:"
+_SEEN_FROM = 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,12 +177,21 @@ def _work(engine: str, fabric: Fabric, hosts: int) -> int:
     if not tree and engine.startswith((*_GROUPED, IDEAL)):
         return _SPLIT * hosts**2
     if engine not in _FLOWS:
-        # OpenSM's engines, and ours where it must keep channels from waiting in circles.
-        slow = engine.startswith(_BY_OPENSM) or (engine.startswith(OWN_ENGINE) and not tree)
-        return _TABLE * fabric.hosts * fabric.switches * (4 if slow else 1)
+        if engine.startswith(OWN_ENGINE) and not tree:
+            # It looks again and again which cables every destination's ways lead over.
+            return round(_TABLE * fabric.hosts * fabric.cables * _mean_distance(fabric))
+        slow = 4 if engine.startswith(_BY_OPENSM) else 1
+        return _TABLE * fabric.hosts * fabric.switches * slow
     parts = _FLOWS[engine] * hosts**2
     many = parts > _MOST_COUNTED
     return _MOST_DRAWN if many else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
+
+
+def _mean_distance(fabric: Fabric) -> float:
+    """Cables between two switches on the shortest way, on average, seen from a few."""
+    few = range(0, fabric.switches, -(-fabric.switches // _SEEN_FROM))
+    away = switch_distances(fabric, few)
+    return float(away[np.isfinite(away)].mean())
 
 
 def engines_for(fabric: Fabric) -> list[str]:

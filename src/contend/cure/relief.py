@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import shortest_path
 
 from contend.fabric import (
     Fabric,
@@ -17,6 +16,7 @@ from contend.fabric import (
     few_hosts,
     idle_switches,
     is_tree,
+    switch_distances,
     switch_levels,
 )
 from contend.routes import Demand, tables_of
@@ -245,7 +245,7 @@ def first_of_each_kind(fabric: Fabric, pairs: NDArray[np.int64], most: int) -> l
     looked = pairs[:_LOOKED_AT]
     ends, row = np.unique(looked, return_inverse=True)
     row = row.reshape(-1, 2)
-    away = shortest_path(joins.tocsr(), directed=False, unweighted=True, indices=ends)
+    away = switch_distances(fabric, ends.tolist())
     away = np.where(np.isfinite(away), away, -1).astype(np.int64)
     seen: set[tuple[int, int, int]] = set()
     chosen: list[Pair] = []

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         relative_rates,
         size_of,
         structure,
+        switch_distances,
     )
     from .counters.counted_ports import Carried, Reading, Samples, carried, carried_between
     from .counters.port_counters import PortCount

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,6 +121,19 @@ def cables_per_pair(
     low, high = low[low != high], high[low != high]
     pairs, counts = np.unique(low * fabric.switches + high, return_counts=True)
     return pairs // fabric.switches, pairs % fabric.switches, counts.astype(np.int64)
+
+
+def switch_distances(fabric: Fabric, starts: Sequence[int]) -> NDArray[np.float64]:
+    """Cables from switches to all others on the shortest way, shape [starts, switches]."""
+    # They take longer to load than a few jobs take to judge.
+    import scipy.sparse.csgraph
+
+    joined = np.ones(fabric.cables), (fabric.cable_from, fabric.cable_to)
+    graph = scipy.sparse.coo_array(joined, shape=(fabric.switches, fabric.switches)).tocsr()
+    found: NDArray[np.float64] = scipy.sparse.csgraph.shortest_path(
+        graph, directed=False, unweighted=True, indices=np.array(starts, dtype=np.int64)
+    )
+    return found
 
 
 def _by_rate(fabric: Fabric, rate: NDArray[np.uint16]) -> dict[str, int]:

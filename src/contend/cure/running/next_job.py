@@ -21,7 +21,7 @@ from contend.congestion import (
     seat_ranks,
 )
 from contend.cure.servers import Servers
-from contend.fabric import Fabric
+from contend.fabric import Fabric, switch_distances
 from contend.routes import Ways, each_alone
 from contend.traffic.placement import by_server
 
@@ -202,7 +202,7 @@ def _choices(
     yield _packed(groups, fullest, count)
     starts = fullest[:: max(1, -(-len(fullest) // _STARTS))]
     # One of the leaves stands for all that a server hangs on.
-    far = _distances(fabric, [leaves[0] for leaves in starts])
+    far = switch_distances(fabric, [leaves[0] for leaves in starts])
     for start, distance in zip(starts, far, strict=True):
         own = len(groups[start])
         near = sorted(fullest, key=lambda leaves: (distance[leaves[0]], leaves != start))
@@ -237,19 +237,6 @@ def _packed(
         found += groups[chosen][:rest]
         left.remove(chosen)
     return tuple(found)
-
-
-def _distances(fabric: Fabric, starts: Sequence[int]) -> NDArray[np.float64]:
-    """Cables from switches to all others on the shortest way, shape [starts, switches]."""
-    # They take longer to load than a few jobs take to judge.
-    import scipy.sparse.csgraph
-
-    joined = np.ones(fabric.cables), (fabric.cable_from, fabric.cable_to)
-    graph = scipy.sparse.coo_array(joined, shape=(fabric.switches, fabric.switches)).tocsr()
-    found: NDArray[np.float64] = scipy.sparse.csgraph.shortest_path(
-        graph, directed=False, unweighted=True, indices=np.array(starts, dtype=np.int64)
-    )
-    return found
 
 
 class _Judge:
