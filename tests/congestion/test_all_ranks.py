@@ -155,9 +155,8 @@ def test_rounds_by_packets_are_as_counted_where_queues_never_fill() -> None:
 def test_packets_of_an_all_to_all_are_those_of_its_schedule() -> None:
     fabric = contend.load("xgft:2;4,6;1,3", route="minhop")
     at_once = contend.collectives(fabric, packets=PacketModel.of(), bytes="1M").operations[0]
-    (cell,) = contend.predict_packets(fabric, algorithms="linear", bytes="1M").cells
     assert at_once.packet_shares is not None
-    for queued in cell.queues:
+    for queued in contend.predict_packets(fabric, algorithms="linear", bytes="1M").cells:
         # One begins all messages together, the other in the order of ranks.
         assert queued.share == pytest.approx(at_once.packet_shares[queued.queues], rel=0.03)
     assert at_once.packet_shares[Queues.FIFO] < 0.95 * at_once.packet_shares[Queues.VOQ]
