@@ -90,7 +90,7 @@ def _tried(what: str, wrapper: str, launcher: str | None, name: str, text: str) 
         return why
 
 
-def _ended(what: str, command: Sequence[str]) -> str:
+def _ended(what: str, command: Sequence[str], *, again: bool = True) -> str:
     """What is said of a command that fails, with the line that it wrote of it."""
     try:
         ended = subprocess.run(
@@ -110,6 +110,9 @@ def _ended(what: str, command: Sequence[str]) -> str:
         return f"{what}: {error.strerror}"
     if ended.returncode == 0:
         return ""
+    # MPICH's launcher now and then dies of a broken pipe, where a program ends at once.
+    if ended.returncode < 0 and again:
+        return _ended(what, command, again=False)
     lines = [line.strip() for line in ended.stdout.splitlines() if line.strip(" -")]
     errors = [line for line in lines if "error" in line.lower()]
     return f"{what}: {next(iter(errors or lines), f'status {ended.returncode}')}"
