@@ -184,11 +184,17 @@ static inline uint32_t contend_type_slot(uint64_t key) {
 /// Makes the datatypes known that most programs use.
 void contend_start_datatypes(void);
 
+/// Bytes of an item of a type that most programs use, whatever has its slot; or
+/// CONTEND_UNKNOWN_BYTES.
+uint64_t contend_usual_size(uint64_t key);
+
 /// Bytes of so many items, where the type is known: before a call nothing may be asked of one.
 static inline uint64_t contend_known_bytes(int64_t count, MPI_Datatype type) {
-  const contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
-  if (count < 0 || known->key != CONTEND_KEY(type)) return CONTEND_UNKNOWN_BYTES;
-  return (uint64_t)count * known->bytes;
+  uint64_t key = CONTEND_KEY(type);
+  const contend_type_size* known = &contend_type_sizes[contend_type_slot(key)];
+  uint64_t size = CONTEND_LIKELY(known->key == key) ? known->bytes : contend_usual_size(key);
+  return count < 0 || size == CONTEND_UNKNOWN_BYTES ? CONTEND_UNKNOWN_BYTES
+                                                    : (uint64_t)count * size;
 }
 
 /// Bytes of data in one item of a datatype.

@@ -51,6 +51,18 @@ static void jump(void (*function)(void)) {
   number++;
 }
 
+/// More than any table of sizes has room for.
+static void use_many_types(void) {
+  int items[64] = {0};
+  for (int index = 0; index < 16384; index++) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(1 + index % 64, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Send(items, 1, type, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+    MPI_Bcast(items, 1, type, 0, MPI_COMM_SELF);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* how = argv[1];
   int rank, one = 1, several[8] = {0};
@@ -67,7 +79,9 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Send(several, 4, MPI_INT, 1, 1, MPI_COMM_WORLD);
     if (rank == 1) MPI_Recv(&one, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  if (strcmp(how, "amounts") == 0) MPI_Bcast(several, rank ? 4 : 8, MPI_INT, 0, MPI_COMM_WORLD);
+  if (strcmp(how, "crowds") == 0) use_many_types();
+  if (strcmp(how, "amounts") == 0 || strcmp(how, "crowds") == 0)
+    MPI_Bcast(several, rank ? 4 : 8, MPI_INT, 0, MPI_COMM_WORLD);
   if (rank == 1) {
     if (strcmp(how, "peer") == 0) MPI_Send(&one, 1, MPI_INT, 77, 1, MPI_COMM_WORLD);  // peer
     if (strcmp(how, "fault") == 0) *(volatile int*)8 = 1;                             // fault
