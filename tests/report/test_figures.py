@@ -23,6 +23,7 @@ from contend.report import (
     simulation_comparison,
 )
 from contend.report.charts import fractions
+from contend.report.series import Series
 from contend.report.simulation.histograms import bin_edges
 from contend.report.style import new_figure, rate_axis, styled, time_axis
 
@@ -289,3 +290,16 @@ def test_times_on_an_axis_stand_apart(span: tuple[float, float]) -> None:
     ]
     assert len(shown) >= 2
     assert not any(left.overlaps(right) for left, right in itertools.pairwise(shown))
+
+
+@pytest.mark.parametrize("interval", [{}, {"low": [0.4], "high": [0.6]}])
+@pytest.mark.parametrize("band", [False, True])
+def test_a_line_of_one_point_can_be_seen(interval: dict[str, Any], band: bool) -> None:
+    figure = Figure()
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    Series([1], [0.5], line="-", band=band, **interval).onto(axes)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    drawn = np.asarray(canvas.buffer_rgba())[..., :3] < 250
+    assert drawn.any()

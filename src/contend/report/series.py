@@ -149,20 +149,24 @@ class Series:
 
     def onto(self, axes: Axes, across: str = "y") -> None:
         """Draws it; intervals along one axis."""
-        x, y = np.asarray(self.x), np.asarray(self.y)
-        if self.low is None or self.high is None or self.band:
-            axes.plot(x, y, **self.look)
+        x, y, look = np.asarray(self.x), np.asarray(self.y), self.look
+        # Of one point neither a line nor a band can be seen.
+        alone = x.size == 1 and not self.mark
+        if alone:
+            look |= {"marker": "o", "markersize": 3}
+        if self.low is None or self.high is None or (self.band and not alone):
+            axes.plot(x, y, **look)
         if self.low is None or self.high is None:
             return
         low, high = np.asarray(self.low), np.asarray(self.high)
-        if self.band:
+        if self.band and not alone:
             step = self.drawstyle.removeprefix("steps-") if self.drawstyle != "default" else None
-            look = {"color": self.colour, "alpha": 0.2, "linewidth": 0}
-            axes.fill_between(x, low, high, step=step, **look)  # type: ignore[arg-type]
+            shade = {"color": self.colour, "alpha": 0.2, "linewidth": 0}
+            axes.fill_between(x, low, high, step=step, **shade)  # type: ignore[arg-type]
             return
         middle = x if across == "x" else y
         reach: dict[str, Any] = {f"{across}err": [middle - low, high - middle]}
-        axes.errorbar(x, y, **reach, elinewidth=1, capsize=2, **self.look)
+        axes.errorbar(x, y, **reach, elinewidth=1, capsize=2, **look)
 
 
 @dataclass(frozen=True, eq=False)
