@@ -150,10 +150,11 @@ class Series:
     def onto(self, axes: Axes, across: str = "y") -> None:
         """Draws it; intervals along one axis."""
         x, y, look = np.asarray(self.x), np.asarray(self.y), self.look
-        # Of one point neither a line nor a band can be seen.
+        # Of one point neither a line nor a band can be seen, and dashes are told by its being open.
         alone = x.size == 1 and not self.mark
         if alone:
-            look |= {"marker": "o", "markersize": 3}
+            fill = "full" if self.line in ("-", "") else "none"
+            look |= {"marker": "o", "markersize": 4, "fillstyle": fill}
         if self.low is None or self.high is None or (self.band and not alone):
             axes.plot(x, y, **look)
         if self.low is None or self.high is None:
