@@ -45,7 +45,7 @@ CROSSBAR, TREE = ("--on", "emulated:crossbar:4"), ("--on", "emulated:xgft:2;2,2;
         ("pingpong", (), ("-n", "2", "--bytes", "1K")),
         ("alltoall", (), ("-n", "2", "--bytes", "1K")),
         ("sort", (), ("-n", "2")),
-        ("bisect", CROSSBAR, ("-n", "4", "--bytes", "16K")),
+        ("bisect", CROSSBAR, ("-n", "4", "--bytes", "16K", "--patterns", "1")),
         ("hotspot", TREE, ("--rivals", "1", "--bytes", "16K")),
     ],
 )
@@ -62,15 +62,29 @@ def test_what_a_budget_cut_goes_on_in_its_folder(
     require_program("mpicc.openmpi")
     if place:
         request.getfixturevalue("permitted")
-    folder, fewest = tmp_path / "run", ("--repetitions", "6:6")
+    folder, fewest = tmp_path / "run", ["--warmups", "2"]
+    if probe != "bisect":
+        fewest += "--repetitions", "6:6"
     command = (f"measure {probe}", *LIBRARY, *place)
     cut = typed(*command, *more, *fewest, "--output", folder, "--budget", "1ms", status=1)
     assert "the budget had already been spent" in cut.err
     assert "go on with it by --resume" in typed(*command, *more, "--output", folder, status=2).err
     typed(*command, "--resume", folder, "--budget", "10min")
     run = Run.load(folder)
-    assert [launch.status for launch in run.record.launches][-1] == "done"
+    launch = run.record.launches[-1]
+    assert launch.status == "done"
+    assert launch.measured
     assert run.summaries
+    # What the probe is told, too, where its command makes options of its own.
+    asked = (1, 1) if probe == "bisect" else (6, 6)
+    assert launch.measured.probe.repetitions == asked
+    assert launch.measured.probe.warmups == 2
+
+
+@pytest.mark.parametrize("option", [("--repetitions", "6:6"), ("--precision", "10%")])
+def test_samples_of_patterns_are_counted_by_patterns(option: tuple[str, str], typed: Typed) -> None:
+    told = typed("measure bisect", "-n", "4", *option, status=2).err
+    assert f"{option[0]}: a bisect has samples of --patterns times --repeats" in told
 
 
 def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_path: Path) -> None:

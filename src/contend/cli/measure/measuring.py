@@ -231,7 +231,9 @@ class Measuring:
                     observer=observer,
                 )
             of_all = {name: getattr(self, name) for name in OF_ALL_PROBES}
-            words = measurement.options_of(probe, {**of_all, **options})
+            # Options of some probes come with the usual values of those of all.
+            given = {name: value for name, value in of_all.items() if value is not None}
+            words = measurement.options_of(probe, {**options, **given})
             if self.ranks is None:
                 raise UsageError("--ranks: expected a number of ranks, such as -n 4")
             return measurement.measure_each(

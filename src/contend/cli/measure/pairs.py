@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,6 +82,9 @@ def bisect(
         raise UsageError(
             f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
         )
+    for option in ("repetitions", "precision"):
+        if getattr(measuring, option) is not None:
+            raise UsageError(f"--{option}: a bisect has samples of --patterns times --repeats")
     options = measurement.bisect_options(
         patterns=patterns,
         pattern=pattern,
@@ -168,7 +172,7 @@ def hotspot(
             "--ranks: a hot spot has two ranks for each pair; give the number of other pairs "
             "with --rivals"
         )
-    active = _numbers(rivals)
+    active = sorted(parsed("--rivals", partial(parse_numbers, least=0))(rivals) or ())
     network = _fabric(where, fabric)
     spot = congestion.hotspot(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
@@ -184,13 +188,6 @@ def hotspot(
     enough = measuring.resume is not None or len(reachable) == len(active)
     short = "" if enough else _shortfall(network, spot)
     return judged(report.hotspot_document(runs, spot, network), runs, short)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(sorted(parse_numbers(text, least=0)))
-    except UsageError as error:
-        raise UsageError(f"--rivals: {error}") from None
 
 
 def _fabric(where: Where, fabric: str | None) -> Fabric:
