@@ -7,13 +7,14 @@ import pytest
 from numpy.typing import NDArray
 
 import contend
+from contend.base.errors import UsageError
 from contend.congestion import FailureJudge, draw_patterns, message_congestion, simulate
-from contend.cure import FabricFailure, failures
+from contend.cure import FabricFailure, ServersHit, StillGets, failures
 from contend.fabric import Fabric, capacities, without_numbers
-from contend.routes import compute, mended
+from contend.routes import all_to_all_load, compute, mended
 from sample_fabrics import DATA
 from several_ways import PART, sprayed
-from small_fabrics import of_two_rates
+from small_fabrics import of_two_rates, two_planes
 
 SAMPLES = 3
 
@@ -299,3 +300,66 @@ def test_the_cheapest_switch_keeps_hosts_and_costs_least() -> None:
     star = contend.load("xgft:2;2,3;1,1", route="minhop")
     worst = failures(star, samples=5).cheapest
     assert worst.hosts == 2
+
+
+def test_chosen_hosts_are_those_whose_loss_counts() -> None:
+    """A leaf without chosen hosts can die; of the others as many are gone as were chosen there."""
+    fabric = contend.load("xgft:2;4,6;1,4", route="minhop")
+    on = {leaf: np.flatnonzero(fabric.host_switch == leaf) for leaf in range(6)}
+    chosen = [*on[0][:3].tolist(), *on[1].tolist()]
+    found = failures(fabric, hosts=chosen, samples=10)
+    gone = {one.died[0]: one.hosts for one in found.alone if one.died[0][0] == "switch"}
+    assert [gone["switch", leaf] for leaf in range(6)] == [3, 4, 0, 0, 0, 0]
+    assert found.whole.ranks == 7
+
+
+def test_hosts_of_one_plane_are_judged_in_it() -> None:
+    planes = compute(two_planes(), "minhop")
+    found = failures(planes, hosts="node*mlx5_0", samples=10)
+    assert (found.fabric.hosts, found.fabric.switches) == (6, 5)
+    assert len(found.alone) == 5 + 6
+    with pytest.raises(UsageError, match="only servers do: load one plane after the other"):
+        failures(planes, samples=10)
+
+
+def test_what_no_route_uses_costs_nothing() -> None:
+    fabric = contend.load("fig1", route="dor")
+    unused = set(np.flatnonzero(all_to_all_load(fabric).reshape(-1, 2).max(axis=1) == 0).tolist())
+    assert unused
+    found = failures(fabric, samples=10)
+    free = [one for one in found.alone if one.died[0][0] == "cable" and one.died[0][1] in unused]
+    assert len(free) == len(unused)
+    # Only entries for addresses of switches may have led over it.
+    assert all((one.change, one.margin) == (0, 0) for one in free)
+
+
+def test_adapters_that_are_gone_get_nothing() -> None:
+    """Two servers of two rails send at full rate by the rail that is left, and nothing else."""
+    fabric = contend.load("rails:1,2,2,1", route="minhop")
+    found = failures(fabric, samples=4)
+    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
+    assert leaf.servers == (ServersHit(2, 1, 2),)
+    assert leaf.still == StillGets(before=1.0, after=0.5)
+
+
+def test_what_servers_still_get_is_left_out_where_messages_split_together() -> None:
+    found = failures(contend.load("rails:1,2,2,1", route="adaptive"), samples=4)
+    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
+    assert (leaf.servers, leaf.still) == ((ServersHit(2, 1, 2),), None)
+
+
+def test_only_adapters_that_take_part_are_rails() -> None:
+    """By one adapter of every server there are no rails to lose."""
+    fabric = contend.load("rails:2,4,4,2", route="minhop")
+    chosen = np.arange(0, fabric.hosts, 4).tolist()
+    found = failures(fabric, hosts=chosen, samples=4)
+    assert any(one.hosts for one in found.alone)
+    assert not any(one.servers for one in found.alone)
+
+
+def test_network_has_the_worst_marked() -> None:
+    fabric = contend.load("xgft:2;2,3;1,2", route="minhop")
+    drawn = contend.failures(fabric, samples=20).figure("network").axes[0].texts
+    words = [text.get_text() for text in drawn]
+    assert any(text.startswith("A  failure: switch leaf") for text in words)
+    assert any("cuts 2 hosts off" in text for text in words)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import contend
-from contend.base.errors import UsageError
 from contend.cli.app import run
 from contend.congestion import simulate
-from contend.cure import ServersHit, StillGets, failures
 from contend.fabric import Fabric, Names
-from contend.routes import all_to_all_load, compute
-from small_fabrics import two_planes
 from typed_commands import Typed
 
 
@@ -71,37 +66,6 @@ def _with_its_switch(fabric: Fabric, parts: str) -> bool:
     return any(end in cable for end in ends if isinstance(end, int) for cable in sets)
 
 
-def test_chosen_hosts_are_those_whose_loss_counts() -> None:
-    """A leaf without chosen hosts can die; of the others as many are gone as were chosen there."""
-    fabric = contend.load("xgft:2;4,6;1,4", route="minhop")
-    on = {leaf: np.flatnonzero(fabric.host_switch == leaf) for leaf in range(6)}
-    chosen = [*on[0][:3].tolist(), *on[1].tolist()]
-    found = failures(fabric, hosts=chosen, samples=10)
-    gone = {one.died[0]: one.hosts for one in found.alone if one.died[0][0] == "switch"}
-    assert [gone["switch", leaf] for leaf in range(6)] == [3, 4, 0, 0, 0, 0]
-    assert found.whole.ranks == 7
-
-
-def test_hosts_of_one_plane_are_judged_in_it() -> None:
-    planes = compute(two_planes(), "minhop")
-    found = failures(planes, hosts="node*mlx5_0", samples=10)
-    assert (found.fabric.hosts, found.fabric.switches) == (6, 5)
-    assert len(found.alone) == 5 + 6
-    with pytest.raises(UsageError, match="only servers do: load one plane after the other"):
-        failures(planes, samples=10)
-
-
-def test_what_no_route_uses_costs_nothing() -> None:
-    fabric = contend.load("fig1", route="dor")
-    unused = set(np.flatnonzero(all_to_all_load(fabric).reshape(-1, 2).max(axis=1) == 0).tolist())
-    assert unused
-    found = failures(fabric, samples=10)
-    free = [one for one in found.alone if one.died[0][0] == "cable" and one.died[0][1] in unused]
-    assert len(free) == len(unused)
-    # Only entries for addresses of switches may have led over it.
-    assert all((one.change, one.margin) == (0, 0) for one in free)
-
-
 @pytest.mark.parametrize("route", ["minhop", "spray"])
 def test_servers_that_lose_a_rail(route: str, tmp_path: Path) -> None:
     """A leaf takes a rail of its unit's servers; rails share no cable, so three quarters are left.
@@ -123,35 +87,3 @@ def test_servers_that_lose_a_rail(route: str, tmp_path: Path) -> None:
     assert (alone["spine 1"]["servers"], alone["spine 1"]["still"]) == ([], None)
     assert "4 servers lose 1 of 4 rails and still get" in said["verdict"]
     assert "4 servers lose 1 of 4 rails" in page.read_text()
-
-
-def test_adapters_that_are_gone_get_nothing() -> None:
-    """Two servers of two rails send at full rate by the rail that is left, and nothing else."""
-    fabric = contend.load("rails:1,2,2,1", route="minhop")
-    found = failures(fabric, samples=4)
-    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
-    assert leaf.servers == (ServersHit(2, 1, 2),)
-    assert leaf.still == StillGets(before=1.0, after=0.5)
-
-
-def test_what_servers_still_get_is_left_out_where_messages_split_together() -> None:
-    found = failures(contend.load("rails:1,2,2,1", route="adaptive"), samples=4)
-    leaf = next(one for one in found.alone if one.parts == "unit 1 leaf 1")
-    assert (leaf.servers, leaf.still) == ((ServersHit(2, 1, 2),), None)
-
-
-def test_only_adapters_that_take_part_are_rails() -> None:
-    """By one adapter of every server there are no rails to lose."""
-    fabric = contend.load("rails:2,4,4,2", route="minhop")
-    chosen = np.arange(0, fabric.hosts, 4).tolist()
-    found = failures(fabric, hosts=chosen, samples=4)
-    assert any(one.hosts for one in found.alone)
-    assert not any(one.servers for one in found.alone)
-
-
-def test_network_has_the_worst_marked() -> None:
-    fabric = contend.load("xgft:2;2,3;1,2", route="minhop")
-    drawn = contend.failures(fabric, samples=20).figure("network").axes[0].texts
-    words = [text.get_text() for text in drawn]
-    assert any(text.startswith("A  failure: switch leaf") for text in words)
-    assert any("cuts 2 hosts off" in text for text in words)
