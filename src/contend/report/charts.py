@@ -38,33 +38,30 @@ _ABOVE = {"above left": ("lower left", 0), "above right": ("lower right", 1)}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chart:
-    """What all kinds have.
-
-    Attributes:
-        x: its lower axis.
-        y: its left one.
-        top: its upper one, in the places of the lower one; None without.
-        heading: above it.
-        heading_colour: likewise.
-        series: points and lines.
-        samples: single measurements.
-        bounds: broken lines.
-        words: in small letters.
-        legend: where its own legend stands: as matplotlib's, ``above left`` or ``above right``.
-        columns: of that legend.
-    """
+    """What all kinds have."""
 
     x: Axis = field(default_factory=Axis)
+    """Its lower axis."""
     y: Axis = field(default_factory=Axis)
+    """Its left one."""
     top: Axis | None = None
+    """Its upper one, in the places of the lower one; None without."""
     heading: str = ""
+    """Words above it."""
     heading_colour: str = "black"
+    """Colour of the heading."""
     series: Sequence[Series] = ()
+    """Points and lines."""
     samples: Sequence[Scatter] = ()
+    """Single measurements."""
     bounds: Sequence[BoundLine] = ()
+    """Broken lines."""
     words: Sequence[Words] = ()
+    """Small letters within it."""
     legend: str = ""
+    """Where its own legend stands: as matplotlib's, ``above left`` or ``above right``."""
     columns: int = 1
+    """Columns of that legend."""
 
     def onto(self, axes: Axes, many: bool = False) -> None:
         """Draws the chart; its many samples as a picture."""
@@ -109,17 +106,14 @@ class Curves(Chart):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Rows(Chart):
-    """A chart in rows.
-
-    Attributes:
-        names: of the rows, from the top.
-        ends: a text at the end of every row.
-        least: rows that have room at least.
-    """
+    """A chart in rows."""
 
     names: Sequence[str] = ()
+    """Names of the rows, from the top."""
     ends: Sequence[str] = ()
+    """A text at the end of every row."""
     least: int = 0
+    """Number of rows that have room at least."""
 
     def _name(self, axes: Axes) -> None:
         axes.set_yticks(range(len(self.names)), self.names)
@@ -132,15 +126,12 @@ class _Rows(Chart):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervals(_Rows):
-    """Values with their intervals in rows.
-
-    Attributes:
-        stems: whether the first two series are joined in every row.
-        lengths: of thin bars from zero.
-    """
+    """Values with their intervals in rows."""
 
     stems: bool = False
+    """Whether the first two series are joined in every row."""
     lengths: Sequence[float] = ()
+    """Lengths of thin bars from zero."""
 
     def draw(self, axes: Axes) -> None:
         """Draws rows of bars, stems, and the series above them."""
@@ -158,34 +149,28 @@ class Intervals(_Rows):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampleRow:
-    """All measurements of one row of a strip.
-
-    Attributes:
-        used: that count.
-        left_out: that do not.
-        colour: of the row.
-        median: of those that count; None for none.
-        interval: of the median; None where it has none.
-    """
+    """All measurements of one row of a strip."""
 
     used: ArrayLike
+    """Measurements that count."""
     left_out: ArrayLike = ()
+    """Measurements that do not count."""
     colour: str = COLOURS[0]
+    """Colour of the row."""
     median: float | None = None
+    """Median of those that count; None for none."""
     interval: tuple[float, float] | None = None
+    """Interval of the median; None where it has none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strip(_Rows):
-    """Every measurement in rows, with their medians.
-
-    Attributes:
-        rows: one after the other.
-        explained: whether words above say what bars and crosses are.
-    """
+    """Every measurement in rows, with their medians."""
 
     rows: Sequence[SampleRow] = ()
+    """Rows, one after the other."""
     explained: bool = False
+    """Whether words above say what bars and crosses are."""
 
     def onto(self, axes: Axes, many: bool = False) -> None:
         """Draws the chart; its many samples as a picture."""
@@ -217,40 +202,34 @@ class Strip(_Rows):
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """A part of every bar.
-
-    Attributes:
-        lengths: of it.
-        name: in a legend; "" for none.
-        colour: of all, or of each.
-        words: within each; "" for none.
-        words_colour: likewise.
-    """
+    """A part of every bar."""
 
     lengths: ArrayLike
+    """Lengths of the part, by bar."""
     name: str = ""
+    """Name in a legend; "" for none."""
     colour: Any = COLOURS[0]
+    """Colour of all, or of each."""
     words: Sequence[str] = ()
+    """Words within each; "" for none."""
     words_colour: str = "black"
+    """Colour of these words."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bars(_Rows):
-    """Bars in rows, or upright: of parts upon each other, or beside each other.
-
-    Attributes:
-        stacks: the parts.
-        upright: whether bars stand.
-        beside: whether parts are beside each other.
-        places: of bars, where they are not one after the other.
-        width: of bars, where one after the other are 1 apart.
-    """
+    """Bars in rows, or upright: of parts upon each other, or beside each other."""
 
     stacks: Sequence[Stack] = ()
+    """Parts of the bars."""
     upright: bool = False
+    """Whether bars stand."""
     beside: bool = False
+    """Whether parts are beside each other."""
     places: Sequence[float] = ()
+    """Places of bars, where they are not one after the other."""
     width: float = 0.62
+    """Width of bars, where one after the other are 1 apart."""
 
     def draw(self, axes: Axes) -> None:
         """Draws bars, part by part, the words within them, then series above them."""
@@ -284,36 +263,30 @@ class Bars(_Rows):
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """One histogram.
-
-    Attributes:
-        heights: of its bins.
-        colour: of it.
-        name: in a legend; "" for none.
-        line: around it; "" for none.
-        fill: how much of its colour is within it, from 0 to 1.
-        base: on which it stands, a height for every bin; None: on zero.
-    """
+    """One histogram."""
 
     heights: NDArray[np.float64]
+    """Heights of its bins."""
     colour: str
+    """Its colour."""
     name: str = ""
+    """Name in a legend; "" for none."""
     line: Dashes = "-"
+    """Line around it; "" for none."""
     fill: float = 0.18
+    """How much of its colour is within it, from 0 to 1."""
     base: NDArray[np.float64] | None = None
+    """Heights on which its bins stand; None: on zero."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Histogram(Chart):
-    """Outlines over the same bins, or upon each other.
-
-    Attributes:
-        edges: of the bins.
-        outlines: the histograms.
-    """
+    """Outlines over the same bins, or upon each other."""
 
     edges: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    """Edges of the bins."""
     outlines: Sequence[Outline] = ()
+    """Histograms."""
 
     def draw(self, axes: Axes) -> None:
         """Draws every outline, then the series above them."""
@@ -340,21 +313,18 @@ def fractions(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArra
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Matrix(Chart):
-    """Values by row and column, by colour on a logarithmic scale; zeros are left white.
-
-    Attributes:
-        values: shape [n, n].
-        size: the rows and columns that they stand for.
-        told: how a value reads.
-        base: of the powers that are round numbers as they read.
-        scale: what a value is.
-    """
+    """Values by row and column, by colour on a logarithmic scale; zeros are left white."""
 
     values: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 1)))
+    """Values, shape [n, n]."""
     size: int = 1
+    """Number of rows and columns that they stand for."""
     told: Callable[[float], str] = str
+    """How a value reads."""
     base: int = 10
+    """Base of the powers that are round numbers as they read."""
     scale: str = ""
+    """What a value is, in words."""
 
     def draw(self, axes: Axes) -> None:
         """Draws the matrix and its scale."""
@@ -388,13 +358,10 @@ class Matrix(Chart):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Nothing(Chart):
-    """A place without a chart.
-
-    Attributes:
-        why: there is none.
-    """
+    """A place without a chart."""
 
     why: str
+    """Why there is none."""
 
     def draw(self, axes: Axes) -> None:
         """Says why."""

@@ -48,20 +48,17 @@ class Unit(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """What one axis of a chart shows.
-
-    Attributes:
-        label: what is counted, and of what.
-        unit: in which unit.
-        ends: where it begins and ends; None where the data do.
-        ticks: where it has numbers, or texts by place; empty: as the unit has them. Of sizes all
-            that the chart has.
-    """
+    """What one axis of a chart shows."""
 
     label: str = ""
+    """What is counted, and of what."""
     unit: Unit = Unit.NUMBER
+    """Unit in which it is counted."""
     ends: tuple[float | None, float | None] | None = None
+    """Where it begins and ends; None where the data do."""
     ticks: Iterable[float] | Mapping[float, str] = ()
+    """Where it has numbers, or texts by place; empty: as the unit has them. Of sizes all that the
+    chart has."""
 
     def onto(self, axes: Any, which: str) -> None:
         """Gives an axis of matplotlib, x or y, its scale, ends, ticks and label."""
@@ -104,35 +101,32 @@ def port_axis(label: str, most: float = 1.0) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Points, the line that joins them and their intervals: what a legend names.
-
-    Attributes:
-        x: where they are.
-        y: likewise; of charts in rows the rows, by default all.
-        name: in a legend; "" for none.
-        colour: of all of it.
-        line: that joins them; "" for none.
-        mark: of every point, as matplotlib's lines take it; see `contend.report.style`.
-        low: where intervals begin; None without.
-        high: where they end.
-        band: whether intervals are a band rather than bars.
-        drawstyle: of the line, such as ``steps-mid``.
-        width: of the line, in points.
-        above: what lies above what.
-    """
+    """Points, the line that joins them and their intervals: what a legend names."""
 
     x: ArrayLike
+    """Where its points are."""
     y: ArrayLike = ()
+    """Their other places; of charts in rows the rows, by default all."""
     name: str = ""
+    """Name in a legend; "" for none."""
     colour: Any = COLOURS[0]
+    """Colour of all of it."""
     line: Dashes = ""
+    """Line that joins them; "" for none."""
     mark: Mapping[str, Any] = field(default_factory=dict)
+    """Mark of every point, as matplotlib's lines take it; see `contend.report.style`."""
     low: ArrayLike | None = None
+    """Where intervals begin; None without."""
     high: ArrayLike | None = None
+    """Where intervals end."""
     band: bool = False
+    """Whether intervals are a band rather than bars."""
     drawstyle: str = "default"
+    """How the line is drawn, such as ``steps-mid``."""
     width: float = 1.2
+    """Width of the line, in points."""
     above: float = 2
+    """Order of drawing: what has a higher number lies above."""
 
     @property
     def look(self) -> dict[str, Any]:
@@ -172,21 +166,18 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Single measurements, drawn faintly.
-
-    Attributes:
-        x: where they are, spread already.
-        y: likewise.
-        colour: of what they are of.
-        left_out: whether they do not count; they are crosses.
-        size: of the points.
-    """
+    """Single measurements, drawn faintly."""
 
     x: ArrayLike
+    """Where they are, spread already."""
     y: ArrayLike
+    """Their other places."""
     colour: Any
+    """Colour of what they are of."""
     left_out: bool = False
+    """Whether they do not count; they are crosses."""
     size: float = 1.9
+    """Size of the points."""
 
     def onto(self, axes: Axes, many: bool) -> None:
         """Draws them; many as a picture, as a vector format should not hold them."""
@@ -220,23 +211,20 @@ def near(place: float, count: int, part: float, *, times: bool = False) -> NDArr
 
 @dataclass(frozen=True, eq=False)
 class BoundLine:
-    """A broken line across a chart, at a value that is a limit, a mean or nothing.
-
-    Attributes:
-        at: its value.
-        words: what it is, at its end; "" for none.
-        across: the axis that has the value.
-        name: in a legend; "" for none.
-        look: as matplotlib's lines take it.
-        room: so many times the value the axis has at least.
-    """
+    """A broken line across a chart, at a value that is a limit, a mean or nothing."""
 
     at: float
+    """Its value."""
     words: str = ""
+    """What it is, at its end; "" for none."""
     across: str = "y"
+    """Axis that has the value."""
     name: str = ""
+    """Name in a legend; "" for none."""
     look: Mapping[str, Any] = field(default_factory=dict)
+    """How it is drawn, as matplotlib's lines take it."""
     room: float = 0.0
+    """Number of times the value that the axis has at least."""
 
     def onto(self, axes: Axes) -> None:
         """Draws it."""
@@ -258,19 +246,16 @@ def wire_line(limit: float, *, told: bool = True) -> BoundLine:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Small letters beside a place of a chart.
-
-    Attributes:
-        text: what they say.
-        at: the place.
-        offset: of the words from it, in points.
-        look: as matplotlib's texts take it.
-    """
+    """Small letters beside a place of a chart."""
 
     text: str
+    """What they say."""
     at: tuple[float, float]
+    """Place that they stand beside."""
     offset: tuple[float, float] = (3, 0)
+    """Offset of the words from it, in points."""
     look: Mapping[str, Any] = field(default_factory=dict)
+    """How they are written, as matplotlib's texts take it."""
 
 
 def with_interval(name: str, margins: ArrayLike, of: str = "") -> str:

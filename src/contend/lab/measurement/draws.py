@@ -156,17 +156,14 @@ def drawn_agreement(
 
 @dataclass(frozen=True, eq=False)
 class _Drawings:
-    """What messages between hosts get in every draw.
-
-    Attributes:
-        keys: a row a message: its pattern, source and row.
-        port: of the slower of a message's ports, a part of the fastest, shape [messages].
-        part: max-min fair share in parts of γ, shape [draws, messages].
-    """
+    """What messages between hosts get in every draw."""
 
     keys: pl.DataFrame
+    """A row a message: its pattern, source and row."""
     port: NDArray[np.float64]
+    """Port of the slower of a message's ports, a part of the fastest, shape [messages]."""
     part: NDArray[np.float64]
+    """Max-min fair share in parts of γ, shape [draws, messages]."""
 
 
 def _drawings(fabric: Fabric, patterns: Sequence[DrawnPattern], draws: int) -> _Drawings:

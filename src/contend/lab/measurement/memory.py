@@ -117,19 +117,16 @@ class Fit(Enum):
 
 @dataclass(frozen=True)
 class MemoryComparison:
-    """What the ranks of a host need for their data, beside what the host has.
-
-    Attributes:
-        shape: all ranks.
-        together: ranks that share the memory.
-        needed: bytes of their data.
-        free: bytes.
-    """
+    """What the ranks of a host need for their data, beside what the host has."""
 
     shape: Shape
+    """Shape of all ranks."""
     together: int
+    """Ranks that share the memory."""
     needed: int
+    """Bytes of their data."""
     free: int
+    """Bytes that are free."""
 
     @property
     def fit(self) -> Fit:
@@ -163,15 +160,12 @@ def compare_memory(memory: Memory, shape: Shape, place: Place) -> MemoryComparis
 
 @dataclass(frozen=True)
 class VectorLength:
-    """Doubles in an m-vector as a function of the hosts: ``512``, or ``512N`` that grows with them.
-
-    Attributes:
-        factor: doubles, at least 1.
-        per_host: whether they are multiplied by the number of hosts.
-    """
+    """Doubles in an m-vector as a function of hosts: ``512``, or ``512N`` that grows with them."""
 
     factor: int
+    """Doubles, at least 1."""
     per_host: bool
+    """Whether they are multiplied by the number of hosts."""
 
     @staticmethod
     def parse(text: str) -> VectorLength:

@@ -173,20 +173,17 @@ def check_launcher(library: Library, shape: Shape, place: Place, observer: Obser
 
 @dataclass
 class Measured:
-    """Answers cells by measuring; see `lab.session.Method`.
-
-    Attributes:
-        place: where ranks run.
-        budget: seconds that the session has, for the records of runs.
-        strict: refuses a cell that does not fit hosts or memory before anything is launched; else
-            it is ERR, and of one some of whose points do not fit only those are.
-        libraries: those that have been tried, by the names that cells have for them.
-    """
+    """Answers cells by measuring; see `lab.session.Method`."""
 
     place: Place
+    """Where ranks run."""
     budget: float | None = None
+    """Seconds that the session has, for the records of runs."""
     strict: bool = True
+    """Whether a cell that does not fit hosts or memory is refused before anything is launched; else
+    it is ERR, and of one some of whose points do not fit only those are."""
     libraries: dict[str, Library] = field(default_factory=dict)
+    """Libraries that have been tried, by the names that cells have for them."""
     programs: dict[tuple[str, str], Path] = field(default_factory=dict)
     observer: Observer = field(default_factory=Observer)
 

@@ -36,17 +36,14 @@ _MOST = 1 << 24
 
 @dataclass(frozen=True)
 class Shape:
-    """Ranks and their places.
-
-    Attributes:
-        ranks: in all.
-        ranks_per_host: as it was asked for; None where hosts decide.
-        hosts: ranks of every host; empty where the launcher decides, or all are on this machine.
-    """
+    """Ranks and their places."""
 
     ranks: int
+    """Ranks in all."""
     ranks_per_host: int | None = None
+    """Ranks per host as they were asked for; None where hosts decide."""
     hosts: tuple[HostRanks, ...] = ()
+    """Ranks of every host; empty where the launcher decides, or all are on this machine."""
 
     @property
     def fullest(self) -> int:
@@ -159,33 +156,30 @@ class Place(Launching, Protocol):
 
 @dataclass(frozen=True)
 class RealHosts(Launching):
-    """This machine, hosts of a host file, or those that a launcher knows.
-
-    Attributes:
-        slots: hosts of a host file.
-        launcher: how ranks are started; "" for the library's own launcher.
-        environment: variables that all ranks see.
-        free_memory: bytes of each host where somebody said; None to look where possible.
-        name: "".
-        remarks: none.
-        wire: None.
-        rest: 0, as what real switches store is nobody's to say.
-        described: "".
-        asked: nothing.
-        fabric: that the hosts are part of, with routes; None where nobody said.
-    """
+    """This machine, hosts of a host file, or those that a launcher knows."""
 
     slots: Slots = ()
+    """Hosts of a host file."""
     launcher: str = ""
+    """How ranks are started; "" for the library's own launcher."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that all ranks see."""
     free_memory: int | None = None
+    """Bytes of each host where somebody said; None to look where possible."""
     name: str = ""
+    """Always ""."""
     remarks: tuple[str, ...] = ()
+    """Always empty."""
     wire: float | None = None
+    """Always None."""
     rest: float = 0.0
+    """Always 0, as what real switches store is nobody's to say."""
     described: str = ""
+    """Always ""."""
     asked: Mapping[str, str] = field(default_factory=dict)
+    """Always empty."""
     fabric: Fabric | None = None
+    """Fabric that the hosts are part of, with routes; None where nobody said."""
 
     @property
     def alone(self) -> bool:

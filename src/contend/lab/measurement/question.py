@@ -118,35 +118,32 @@ def _word(value: OptionValue) -> str | None:
 
 
 class MeasuredCell(Cell, frozen=True, tag="measured"):
-    """A probe under one MPI library, with every condition that changes its figures.
-
-    Attributes:
-        probe: its name.
-        options: as of `options_of`.
-        ranks: numbers of ranks, measured in turns.
-        ranks_per_host: numbers on every host, measured in turns; empty leaves it to the hosts.
-        mpi: MPI library as it was asked for; "" for the first usable one.
-        launcher: as it was asked for; "" for the library's own.
-        hosts: of a host file, with the ranks that each takes; empty where the launcher knows them.
-        place: an emulated fabric as it was asked for: its name, routes, cables.
-        fabric: real hosts' fabric and its routes, where schedules may go by them.
-        wire: what a host's port carries, in bytes per second, where somebody said.
-        labels: conditions that no program can see.
-        seed: of the order of launches and cells, and of drawn patterns.
-    """
+    """A probe under one MPI library, with every condition that changes its figures."""
 
     probe: str
+    """Name of the probe."""
     options: dict[str, str]
+    """Options of the probe, as `options_of` has them."""
     ranks: tuple[int, ...]
+    """Numbers of ranks, measured in turns."""
     ranks_per_host: tuple[int, ...] = ()
+    """Numbers on every host, measured in turns; empty leaves it to the hosts."""
     mpi: str = ""
+    """MPI library as it was asked for; "" for the first usable one."""
     launcher: str = ""
+    """Launcher as it was asked for; "" for the library's own."""
     hosts: tuple[tuple[str, int | None], ...] = ()
+    """Hosts of a host file, with the ranks that each takes; empty where the launcher knows them."""
     place: dict[str, str] = msgspec.field(default_factory=dict)
+    """Emulated fabric as it was asked for: its name, routes, cables."""
     wire: float | None = None
+    """What a host's port carries, in bytes per second, where somebody said."""
     labels: dict[str, str] = msgspec.field(default_factory=dict)
+    """Conditions that no program can see."""
     seed: int = 1
+    """Seed of the order of launches and cells, and of drawn patterns."""
     fabric: dict[str, str] = msgspec.field(default_factory=dict)
+    """Real hosts' fabric and its routes, where schedules may go by them."""
 
     @property
     def words(self) -> str:

@@ -36,20 +36,17 @@ CUT = "cut"
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of launches, of which every `variants`-th has the same ranks on as many hosts.
-
-    Attributes:
-        record: of the run, with all starts so far.
-        variants: numbers of ranks, on numbers of hosts.
-        retry: whether what failed is measured again.
-        few: numbers of cells whose samples are too few for an interval: where a budget ended one,
-            a larger budget goes on with it.
-    """
+    """What is left of launches, of which every `variants`-th has equal ranks on as many hosts."""
 
     record: RunRecord
+    """Record of the run, with all starts so far."""
     variants: int
+    """Numbers of ranks, on numbers of hosts."""
     retry: bool
+    """Whether what failed is measured again."""
     few: frozenset[int] = frozenset()
+    """Numbers of cells whose samples are too few for an interval: where a budget ended one, a
+    larger budget goes on with it."""
 
     def is_left(self, number: int) -> bool:
         """Whether something of a launch is still to be measured."""
@@ -164,21 +161,18 @@ _BEAT = 0.25
 
 @dataclass(frozen=True)
 class StartOutcome:
-    """How a start ended.
-
-    Attributes:
-        status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
-        why: one line about that.
-        progress: how far the probe came.
-        waited: seconds in the queue of a batch system.
-        command: the whole command line.
-    """
+    """How a start ended."""
 
     status: str
+    """Word ``done``, or what happened instead, such as ``timeout`` or ``killed``."""
     why: str = ""
+    """One line about that."""
     progress: Progress = field(default_factory=Progress)
+    """How far the probe came."""
     waited: float = 0.0
+    """Seconds in the queue of a batch system."""
     command: tuple[str, ...] = ()
+    """The whole command line."""
 
     @property
     def failure(self) -> Failure | None:

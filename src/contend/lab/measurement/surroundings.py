@@ -119,15 +119,12 @@ def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
 
 @dataclass(frozen=True)
 class ProcessorTime:
-    """What this machine's processors had to do since it started, in ticks of its kernel.
-
-    Attributes:
-        had: time that they worked.
-        withheld: time that they would have worked, but the hypervisor let others run.
-    """
+    """What this machine's processors had to do since it started, in ticks of its kernel."""
 
     had: int
+    """Time that they worked."""
     withheld: int
+    """Time that they would have worked, but the hypervisor let others run."""
 
     @classmethod
     def now(cls) -> ProcessorTime:

@@ -30,23 +30,20 @@ _TOGETHER = 8
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler wrapper and what its objects depend on besides the sources.
-
-    Attributes:
-        command: the wrapper and its flags.
-        environment: whole.
-        run: runs it.
-        limit: seconds for one unit.
-        key: tells apart libraries, wrappers, compilers, flags and processors.
-        what: what it compiles, for people.
-    """
+    """A compiler wrapper and what its objects depend on besides the sources."""
 
     command: Sequence[str]
+    """Wrapper and its flags."""
     environment: Mapping[str, str]
+    """Environment, whole."""
     run: Run
+    """What runs it."""
     limit: float
+    """Seconds for one unit."""
     key: str
+    """What tells libraries, wrappers, compilers, flags and processors apart."""
     what: str = "a probe"
+    """What it compiles, for people."""
 
     def make(self, words: Sequence[str], folder: Path, made: Path) -> Path:
         """Compiles what lies in a folder into a file there.

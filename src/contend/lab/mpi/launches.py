@@ -27,35 +27,31 @@ _TAIL = 40
 
 @dataclass(frozen=True)
 class Launch:
-    """Ranks of one program, where they go and by which launcher.
-
-    Attributes:
-        library: the MPI library that the program is built with.
-        ranks: in all.
-        ranks_per_host: ranks of every host where the launcher itself knows the hosts (a job of a
-            batch system); None leaves it to the launcher.
-        hosts: ranks of every host, in order; empty where the launcher knows them or where all
-            ranks run on this machine.
-        launcher: "" for the library's own; ``mpirun``, ``srun`` or ``sbatch``; or the beginning of
-            a command line, in which ``{ranks}`` and the like may stand.
-        environment: variables to set on top of the library's; every rank sees them.
-        extra: words that are added to the launcher's options.
-        bind: whether every rank is bound to a core of its own; None: where there are enough.
-        scratch: a folder that all hosts see, for batch systems; None for the working folder.
-        resources: what each host offers; None: what this one does where the ranks are here, else
-            unknown.
-    """
+    """Ranks of one program, where they go and by which launcher."""
 
     library: Library
+    """MPI library that the program is built with."""
     ranks: int
+    """Ranks in all."""
     ranks_per_host: int | None = None
+    """Ranks of every host where the launcher itself knows the hosts (a job of a batch system); None
+    leaves it to the launcher."""
     hosts: tuple[HostRanks, ...] = ()
+    """Ranks of every host, in order; empty where the launcher knows them or where all ranks run on
+    this machine."""
     launcher: str = ""
+    """Launcher: "" for the library's own; ``mpirun``, ``srun`` or ``sbatch``; or the beginning of a
+    command line, in which ``{ranks}`` and the like may stand."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables to set on top of the library's; every rank sees them."""
     extra: tuple[str, ...] = ()
+    """Words that are added to the launcher's options."""
     bind: bool | None = None
+    """Whether every rank is bound to a core of its own; None: where there are enough."""
     scratch: Path | None = None
+    """Folder that all hosts see, for batch systems; None for the working folder."""
     resources: HostResources | None = None
+    """What each host offers; None: what this one does where the ranks are here, else unknown."""
 
     def __post_init__(self) -> None:
         """Refuses numbers that do not fit together.
@@ -113,21 +109,18 @@ class Launch:
 
 @dataclass(frozen=True)
 class Death:
-    """A rank that a signal ended, as far as the launcher tells.
-
-    Attributes:
-        signal: number of the signal.
-        rank: its number; None when the launcher does not tell.
-        pid: its process; 0 when the launcher does not tell.
-        host: where it ran; "" when the launcher does not tell.
-        first: whether it surely died of itself, and was not ended because another had died.
-    """
+    """A rank that a signal ended, as far as the launcher tells."""
 
     signal: int
+    """Number of the signal."""
     rank: int | None = None
+    """Number of the rank; None when the launcher does not tell."""
     pid: int = 0
+    """Number of its process; 0 when the launcher does not tell."""
     host: str = ""
+    """Where it ran; "" when the launcher does not tell."""
     first: bool = True
+    """Whether it surely died of itself, and was not ended because another had died."""
 
     def __str__(self) -> str:
         who = "a rank" if self.rank is None else f"rank {self.rank}"
@@ -142,25 +135,22 @@ class Death:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a launch ended.
-
-    Attributes:
-        status: exit status of the launcher; None when it ran out of time and was ended.
-        why: in one line why it is no success; "" when it is.
-        output: the last lines that launcher and ranks wrote.
-        death: the rank that a signal ended; None when none did or the launcher does not tell.
-        waited: seconds that a batch system kept it waiting.
-        said: the program's own line about why, without its name; "" when it said none.
-        command: what was run to start the ranks, with the program and its arguments.
-    """
+    """How a launch ended."""
 
     status: int | None
+    """Exit status of the launcher; None when it ran out of time and was ended."""
     why: str = ""
+    """One line about why it is no success; "" when it is."""
     output: str = ""
+    """Last lines that launcher and ranks wrote."""
     death: Death | None = None
+    """Rank that a signal ended; None when none did or the launcher does not tell."""
     waited: float = 0.0
+    """Seconds that a batch system kept it waiting."""
     said: str = ""
+    """The program's own line about why, without its name; "" when it said none."""
     command: tuple[str, ...] = ()
+    """What was run to start the ranks, with the program and its arguments."""
 
 
 def judge(
@@ -215,15 +205,12 @@ def signal_number(words: str) -> int:
 
 @dataclass(frozen=True)
 class LauncherOptions:
-    """The options that a launcher gets before the program.
-
-    Attributes:
-        words: its options.
-        environment: variables that it and its ranks need.
-    """
+    """The options that a launcher gets before the program."""
 
     words: tuple[str, ...]
+    """Options of the launcher."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that it and its ranks need."""
 
 
 def _never(_: str) -> bool:
@@ -232,21 +219,19 @@ def _never(_: str) -> bool:
 
 @dataclass(frozen=True)
 class LauncherKind:
-    """One kind of launcher.
-
-    Attributes:
-        name: for people.
-        options: from a launch and its host file (None for none) to the options.
-        host_file: the text of the host file that it reads; "" for none.
-        death: which rank a signal ended, by what the launcher wrote; None when it does not tell.
-        waits: whether a batch system keeps it waiting, by what it has written so far.
-    """
+    """One kind of launcher."""
 
     name: str
+    """Name for people."""
     options: Callable[[Launch, Path | None], LauncherOptions]
+    """What makes the options of a launch and its host file (None for none)."""
     host_file: Callable[[Launch], str]
+    """What writes the text of the host file that it reads; "" for none."""
     death: Callable[[str], Death | None]
+    """What tells which rank a signal ended, by what the launcher wrote; None when it does not
+    tell."""
     waits: Callable[[str], bool] = _never
+    """What tells whether a batch system keeps it waiting, by what it has written so far."""
 
 
 @dataclass(frozen=True)

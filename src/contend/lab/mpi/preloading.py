@@ -35,15 +35,12 @@ _EXPORTED = "SLURM_EXPORT_ENV"
 
 @dataclass(frozen=True)
 class Preloaded:
-    """A command whose ranks load a library first.
-
-    Attributes:
-        words: the command.
-        variables: what to set in its environment.
-    """
+    """A command whose ranks load a library first."""
 
     words: tuple[str, ...]
+    """Command."""
     variables: Mapping[str, str]
+    """What to set in its environment."""
 
     def took(self) -> bool:
         """Whether a rank had the drop-in library, asked once when the command has ended."""

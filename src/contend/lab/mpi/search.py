@@ -132,19 +132,16 @@ _LIMIT, _MODULE_LIMIT = 10.0, 30.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """A wrapper and how it was found, or a place that should have one and does not.
-
-    Attributes:
-        origin: how it was found, such as ``PATH`` or ``module openmpi/4.1``.
-        wrapper: the compiler wrapper; None when there is none.
-        missing: why there is no wrapper, or "".
-        environment: the whole environment that its programs need.
-    """
+    """A wrapper and how it was found, or a place that should have one and does not."""
 
     origin: str
+    """How it was found, such as ``PATH`` or ``module openmpi/4.1``."""
     wrapper: Path | None
+    """Compiler wrapper; None when there is none."""
     missing: str = ""
+    """Why there is no wrapper, or ""."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """Whole environment that its programs need."""
 
 
 def find(

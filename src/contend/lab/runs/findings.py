@@ -31,45 +31,39 @@ _ENDED_WELL = ("done", "unknown")
 
 @dataclass(frozen=True)
 class CellParts:
-    """Durations of what a probe times beside or within a cell's samples, such as barriers.
-
-    Attributes:
-        cell: its figures.
-        seconds: median over the samples that count of the slowest rank's duration, by name without
-            its ``_s``.
-        shares: median over the same samples of that duration over the sample's own.
-    """
+    """Durations of what a probe times beside or within a cell's samples, such as barriers."""
 
     cell: CellSummary
+    """Figures of the cell."""
     seconds: dict[str, float]
+    """Median over the samples that count of the slowest rank's duration, by name without its
+    ``_s``."""
     shares: dict[str, float]
+    """Median over the same samples of that duration over the sample's own."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a run's samples say.
-
-    Attributes:
-        cells: figures of every cell that has timed samples, in the run's order.
-        parts: of the cells whose probe timed parts of its samples.
-        contests: which algorithm wins at every size; empty where algorithms do different work, as
-            those of a ping-pong do.
-        collapses: where rates collapse.
-        errors: points without a figure, each once for a launch: those that the record names, then
-            those that the launches' own files tell.
-        remarks: warnings of the record, then those that the samples give reason for.
-        clock_residual_s: largest residual of any clock in any synchronisation; None: none known.
-        timer_s: what reading the clock took in the slowest launch; None: not known.
-    """
+    """What a run's samples say."""
 
     cells: tuple[CellSummary, ...]
+    """Figures of every cell that has timed samples, in the run's order."""
     parts: tuple[CellParts, ...]
+    """Parts of the cells whose probe timed parts of its samples."""
     contests: tuple[Contest, ...]
+    """Which algorithm wins at every size; empty where algorithms do different work, as those of a
+    ping-pong do."""
     collapses: tuple[Collapse, ...]
+    """Where rates collapse."""
     errors: tuple[PointError, ...]
+    """Points without a figure, each once for a launch: those that the record names, then those that
+    the launches' own files tell."""
     remarks: tuple[Warned, ...]
+    """Warnings of the record, then those that the samples give reason for."""
     clock_residual_s: float | None
+    """Largest residual of any clock in any synchronisation; None: none known."""
     timer_s: float | None
+    """What reading the clock took in the slowest launch; None: not known."""
 
 
 def find(record: RunRecord, results: pl.DataFrame) -> Findings:

@@ -37,21 +37,18 @@ class NotBegunError(InputError):
 
 @dataclass(frozen=True)
 class Frames:
-    """Frames of equal kind and length that follow one another.
-
-    Attributes:
-        kind: `JSON` or `SAMPLE`; JSON frames always come alone.
-        offset: where the first begins, in bytes from the beginning of the file.
-        number: which of the file's frames the first is, from 1.
-        length: bytes of each payload.
-        count: how many.
-    """
+    """Frames of equal kind and length that follow one another."""
 
     kind: int
+    """Kind, `JSON` or `SAMPLE`; JSON frames always come alone."""
     offset: int
+    """Where the first begins, in bytes from the beginning of the file."""
     number: int
+    """Which of the file's frames the first is, from 1."""
     length: int
+    """Bytes of each payload."""
     count: int
+    """Number of frames."""
 
     @property
     def end(self) -> int:
@@ -203,20 +200,17 @@ class CellFrame(msgspec.Struct, frozen=True):
 
 
 class CellEnd(msgspec.Struct, frozen=True):
-    """How a cell ended in a launch.
-
-    Attributes:
-        cell: its number, in a launch's file the probe's own, else the run's.
-        reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
-            launch ended before the cell did.
-        verified: whether its data were right; None if that was not checked.
-        said: what the probe said about it.
-    """
+    """How a cell ended in a launch."""
 
     cell: CellNumber
+    """Number of the cell, in a launch's file the probe's own, else the run's."""
     reason: str
+    """Word ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
+    launch ended before the cell did."""
     verified: bool | None = None
+    """Whether its data were right; None if that was not checked."""
     said: str = ""
+    """What the probe said about it."""
 
     @property
     def is_sampled(self) -> bool:
@@ -225,15 +219,12 @@ class CellEnd(msgspec.Struct, frozen=True):
 
 
 class DoneFrame(msgspec.Struct, frozen=True):
-    """The run is complete.
-
-    Attributes:
-        overhead_s: median time between samples that the probe itself took.
-        overhead_p99_s: what 99 % of those times do not exceed.
-    """
+    """The run is complete."""
 
     overhead_s: float | None = None
+    """Median time between samples that the probe itself took."""
     overhead_p99_s: float | None = None
+    """What 99 % of those times do not exceed."""
 
 
 Frame = ProbeFrame | RanksFrame | ClockFrame | CellFrame | CellEnd | DoneFrame
@@ -305,29 +296,26 @@ _PIECE = 1 << 24
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a probe is.
-
-    Attributes:
-        probe: what runs; None before its first words.
-        ranks: where the ranks said that they are; None before they did.
-        cells: cells to be measured; 0 while that is not known.
-        ended: cells that have ended, skipped and failed ones too.
-        skipped: those of them that have no sample, as no time was left or they do not fit.
-        samples: samples made, warm-ups too.
-        labels: of the cell that began last.
-        seconds: agreed start of the last sample, since the probe's epoch.
-        last: the end of the cell that ended last.
-    """
+    """Where a probe is."""
 
     probe: ProbeFrame | None = None
+    """What runs; None before its first words."""
     ranks: RanksFrame | None = None
+    """Where the ranks said that they are; None before they did."""
     cells: int = 0
+    """Cells to be measured; 0 while that is not known."""
     ended: int = 0
+    """Cells that have ended, skipped and failed ones too."""
     skipped: int = 0
+    """Those of the ended cells that have no sample, as no time was left or they do not fit."""
     samples: int = 0
+    """Samples made, warm-ups too."""
     labels: Mapping[str, Label] = field(default_factory=dict)
+    """Labels of the cell that began last."""
     seconds: float = 0.0
+    """Agreed start of the last sample, since the probe's epoch."""
     last: CellEnd | None = None
+    """How the cell ended that ended last."""
 
 
 class SampleTail:

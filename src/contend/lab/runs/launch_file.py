@@ -48,32 +48,29 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RawSamples:
-    """One launch of a probe as it wrote itself down.
-
-    Attributes:
-        source: name of the file.
-        probe: what ran.
-        ranks: where its ranks ran; None when the file ends before that.
-        clocks: every synchronisation of the clocks, in order.
-        cells: every cell that began, by number.
-        ends: how cells ended, by number; a cell without an end was cut short.
-        frame: one row for every rank that took part in a sample, in the order of time: ``cell``,
-            ``repetition``, ``warmup``, ``late``, ``verified``, ``rank``, ``agreed_s``, ``start_s``,
-            ``end_s`` and further columns of the probe. Times are seconds since
-            `ProbeFrame.epoch_unix_s`.
-        torn: bytes of a last frame that is cut off; 0 when there is none.
-        done: the probe's last words; None when it did not come to its end.
-    """
+    """One launch of a probe as it wrote itself down."""
 
     source: str
+    """Name of the file."""
     probe: ProbeFrame
+    """What ran."""
     ranks: RanksFrame | None
+    """Where its ranks ran; None when the file ends before that."""
     clocks: tuple[ClockFrame, ...]
+    """Every synchronisation of the clocks, in order."""
     cells: Mapping[int, CellFrame]
+    """Every cell that began, by number."""
     ends: Mapping[int, CellEnd]
+    """How cells ended, by number; a cell without an end was cut short."""
     frame: pl.DataFrame
+    """One row for every rank that took part in a sample, in the order of time: ``cell``,
+    ``repetition``, ``warmup``, ``late``, ``verified``, ``rank``, ``agreed_s``, ``start_s``,
+    ``end_s`` and further columns of the probe. Times are seconds since
+    `ProbeFrame.epoch_unix_s`."""
     torn: int
+    """Bytes of a last frame that is cut off; 0 when there is none."""
     done: DoneFrame | None
+    """Last words of the probe; None when it did not come to its end."""
 
 
 def read_samples(path: Path) -> RawSamples:

@@ -112,15 +112,12 @@ class CellRecord:
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why there is no figure.
-
-    Attributes:
-        cause: one of eight words.
-        reason: one line for people.
-    """
+    """Why there is no figure."""
 
     cause: Cause
+    """One of eight words."""
     reason: str
+    """One line for people."""
 
     @classmethod
     def of_ending(cls, status: str, why: str, otherwise: str) -> Failure:
@@ -140,20 +137,17 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class PointError(Failure, frozen=True):
-    """Why a point, one algorithm at one size, has no figure: what a table shows as ``ERR``.
-
-    Attributes:
-        launch: in which launch, by the number of its first start; None: in every one, since none
-            could begin it.
-        algorithm: of the point; None with `bytes` None for all points that were asked for.
-        bytes: of the point; None where the probe has no sizes.
-        labels: what else tells the point from others.
-    """
+    """Why a point, one algorithm at one size, has no figure: what a table shows as ``ERR``."""
 
     launch: LaunchNumber | None = None
+    """Number of the first start of the launch in which it has none; None: in every one, since none
+    could begin it."""
     algorithm: str | None = None
+    """Algorithm of the point; None with `bytes` None for all points that were asked for."""
     bytes: Count | None = None
+    """Bytes of the point; None where the probe has no sizes."""
     labels: dict[str, Label] = {}
+    """What else tells the point from others."""
 
     @property
     def whole(self) -> bool:
@@ -162,60 +156,54 @@ class PointError(Failure, frozen=True):
 
 
 class MeasuredLaunch(msgspec.Struct, frozen=True):
-    """What a launch's file of samples says about the launch; made when it is folded in.
-
-    Attributes:
-        probe: its first words.
-        hosts: in the order of ranks.
-        rank_hosts: name of each rank's host.
-        rank_cpus: processors that each rank may use, in the kernel's list form.
-        oversubscribed: whether ranks shared processors.
-        clocks: every synchronisation.
-        ends: how every cell ended that began.
-        done: the probe's last words; None when it did not come to its end.
-        torn_bytes: what was cut off at the end of the file.
-    """
+    """What a launch's file of samples says about the launch; made when it is folded in."""
 
     probe: ProbeFrame
+    """First words of the probe."""
     hosts: tuple[Host, ...] = ()
+    """Hosts in the order of ranks."""
     rank_hosts: tuple[str, ...] = ()
+    """Name of each rank's host."""
     rank_cpus: tuple[str, ...] = ()
+    """Processors that each rank may use, in the kernel's list form."""
     oversubscribed: bool = False
+    """Whether ranks shared processors."""
     clocks: tuple[ClockFrame, ...] = ()
+    """Every synchronisation."""
     ends: tuple[CellEnd, ...] = ()
+    """How every cell ended that began."""
     done: DoneFrame | None = None
+    """Last words of the probe; None when it did not come to its end."""
     torn_bytes: Count = 0
+    """What was cut off at the end of the file."""
 
 
 class LaunchRecord(msgspec.Struct, frozen=True):
-    """One start of a probe.
-
-    Attributes:
-        number: from 0; its samples carry it.
-        ranks: how many were asked for.
-        ranks_per_host: how many each host was to hold; None when the launcher decided.
-        command: the whole command line.
-        started: instant in ISO 8601 with its zone.
-        elapsed_s: from start to end.
-        status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
-        why: one line about that.
-        labels: conditions of this launch alone.
-        of: the first start of the launch that this one goes on with, as when a point ended it;
-            None for one that stands for itself. Their samples count as those of one launch.
-        measured: None until its file is folded in, or when it wrote nothing.
-    """
+    """One start of a probe."""
 
     number: LaunchNumber
+    """Number from 0; its samples carry it."""
     ranks: Ranks
+    """Number of ranks that was asked for."""
     ranks_per_host: Ranks | None = None
+    """How many each host was to hold; None when the launcher decided."""
     command: tuple[str, ...] = ()
+    """Whole command line."""
     started: str = ""
+    """Instant in ISO 8601 with its zone."""
     elapsed_s: float | None = None
+    """Seconds from start to end."""
     status: str = "done"
+    """Word ``done``, or what happened instead, such as ``timeout`` or ``killed``."""
     why: str = ""
+    """One line about that."""
     labels: dict[str, str] = {}
+    """Conditions of this launch alone."""
     of: LaunchNumber | None = None
+    """First start of the launch that this one goes on with, as when a point ended it; None for one
+    that stands for itself. Their samples count as those of one launch."""
     measured: MeasuredLaunch | None = None
+    """What its file says; None until that is folded in, or when it wrote nothing."""
 
     @property
     def whole(self) -> int:
@@ -229,53 +217,50 @@ class LaunchRecord(msgspec.Struct, frozen=True):
 
 
 class RunRecord(msgspec.Struct, frozen=True):
-    """``run.json``.
-
-    Attributes:
-        probe: its name, such as ``alltoall``.
-        version: of this form.
-        created: instant in ISO 8601 with its zone.
-        contend: version of contend that made it.
-        library: the MPI library.
-        machine: what is known of the machine: host name, kernel, processor ...
-        environment: environment variables that matter.
-        seed: of all random choices.
-        budget_s: for the whole run.
-        labels: conditions that no program can see, such as ``{"flow control": "on"}``.
-        placement: how ranks were placed.
-        wire_Bps: what a host's port carries each way at most, where that is known; drawn as a line.
-        carried_Bps: bytes per second that a rank can send at most by what cables between switches
-            carry, by number of the cell, where the fabric is known.
-        launches: in order.
-        cells: in the order in which they first began.
-        warnings: about the whole run.
-        memory: bytes that a host had free when the run began, where that is known.
-        counters: counters of an emulated fabric.
-        question: what was asked, as the cell of a session tells it; empty without one.
-        errors: points without a figure whose reason no launch's own file tells: those that could
-            not begin, and those that ended their launch.
-    """
+    """``run.json``."""
 
     probe: str
+    """Name of the probe, such as ``alltoall``."""
     version: int = VERSION
+    """Version of this form."""
     created: str = ""
+    """Instant in ISO 8601 with its zone."""
     contend: str = ""
+    """Version of contend that made it."""
     library: LibraryRecord = LibraryRecord()
+    """MPI library."""
     machine: dict[str, Any] = {}
+    """What is known of the machine: host name, kernel, processor ..."""
     environment: dict[str, str] = {}
+    """Environment variables that matter."""
     seed: int | None = None
+    """Seed of all random choices."""
     budget_s: float | None = None
+    """Seconds for the whole run."""
     labels: dict[str, str] = {}
+    """Conditions that no program can see, such as ``{"flow control": "on"}``."""
     placement: str = ""
+    """How ranks were placed."""
     wire_Bps: Annotated[float, Meta(gt=0)] | None = None
+    """What a host's port carries each way at most, where that is known; drawn as a line."""
     carried_Bps: dict[int, Annotated[float, Meta(gt=0)]] = {}
+    """Bytes per second that a rank can send at most by what cables between switches carry, by
+    number of the cell, where the fabric is known."""
     launches: tuple[LaunchRecord, ...] = ()
+    """Launches in order."""
     cells: tuple[CellRecord, ...] = ()
+    """Cells in the order in which they first began."""
     warnings: tuple[Warned, ...] = ()
+    """Warnings about the whole run."""
     memory: Annotated[int, Meta(ge=0)] | None = None
+    """Bytes that a host had free when the run began, where that is known."""
     counters: dict[str, Any] = {}
+    """Counters of an emulated fabric."""
     question: dict[str, Any] = {}
+    """What was asked, as the cell of a session tells it; empty without one."""
     errors: tuple[PointError, ...] = ()
+    """Points without a figure whose reason no launch's own file tells: those that could not begin,
+    and those that ended their launch."""
 
     @property
     def measured(self) -> list[MeasuredLaunch]:

@@ -50,19 +50,16 @@ _PARTS: Mapping[str, Callable[[CellSummary], object]] = {
 
 @dataclass(frozen=True)
 class Run(Shown, told="run_document"):
-    """What one measurement left: what it was and every sample of every rank.
-
-    Attributes:
-        folder: where it is kept.
-        record: what was run, where and how.
-        samples: one row for every rank that took part in a sample, by launch and time: the columns
-            of `lab.runs.SCHEMA`, then the probe's own: instants, or durations where
-            their name ends in ``_s``.
-    """
+    """What one measurement left: what it was and every sample of every rank."""
 
     folder: Path
+    """Folder in which it is kept."""
     record: RunRecord
+    """What was run, where and how."""
     samples: pl.DataFrame
+    """One row for every rank that took part in a sample, by launch and time: the columns of
+    `lab.runs.SCHEMA`, then the probe's own: instants, or durations where their name ends in
+    ``_s``."""
 
     @classmethod
     def create(cls, folder: str | Path, record: RunRecord) -> Run:

@@ -78,47 +78,41 @@ C_contra = TypeVar("C_contra", bound=Cell, contravariant=True)
 
 @dataclass(frozen=True)
 class Step:
-    """One launch of a cell.
-
-    Attributes:
-        cell: what is asked.
-        index: of the cell within its session.
-        number: of the launch within its cell: variants count up within each round.
-        variant: which of the cell's variants.
-        round: how often that variant was launched before.
-        seed: of this launch's own order, from 1.
-    """
+    """One launch of a cell."""
 
     cell: Cell
+    """What is asked."""
     index: int
+    """Index of the cell within its session."""
     number: int
+    """Number of the launch within its cell: variants count up within each round."""
     variant: int
+    """Which of the cell's variants."""
     round: int
+    """How often that variant was launched before."""
     seed: int
+    """Seed of this launch's own order, from 1."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """How one start of a launch ended; what it made is kept by then.
-
-    Attributes:
-        name: of the launch, for people.
-        summary: for people: what it made.
-        failure: why it ended before its time; None when it did not.
-        point: at which point of the cell, as `Work.fail` takes it; None where nobody knows.
-        left: whether points are left that neither have figures nor failed by themselves; the
-            point at which it ended does not count.
-        waited: seconds in the queue of a batch system.
-        elapsed_s: seconds that it took.
-    """
+    """How one start of a launch ended; what it made is kept by then."""
 
     name: str = ""
+    """Name of the launch, for people."""
     summary: str = ""
+    """What it made, for people."""
     failure: Failure | None = None
+    """Why it ended before its time; None when it did not."""
     point: str | None = None
+    """Point of the cell at which it ended, as `Work.fail` takes it; None where nobody knows."""
     left: bool = False
+    """Whether points are left that neither have figures nor failed by themselves; the point at
+    which it ended does not count."""
     waited: float = 0.0
+    """Seconds in the queue of a batch system."""
     elapsed_s: float = 0.0
+    """Seconds that it took."""
 
 
 class Observer:

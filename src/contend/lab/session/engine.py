@@ -33,15 +33,12 @@ MOST_ATTEMPTS = 4
 
 @dataclass(frozen=True)
 class FinishedSession:
-    """A session that has come to its end.
-
-    Attributes:
-        works: of all cells, in the order asked for.
-        left: launches that no time was left for.
-    """
+    """A session that has come to its end."""
 
     works: tuple[Work, ...]
+    """Work of every cell, in the order asked for."""
     left: tuple[Step, ...] = ()
+    """Launches that no time was left for."""
 
 
 @dataclass
@@ -50,38 +47,36 @@ class Session(Generic[C]):
 
     Launches come round after round, each round in an order of its own, so that cells take turns and
     what changes slowly on the machine strikes all alike. What was done before is not done again.
-
-    Attributes:
-        kind: what asks, such as ``measure``.
-        cells: all different.
-        method: answers them.
-        folder: the session's: that of the run where there is one cell and no `below`.
-        launches: of every cell and variant.
-        budget: seconds for everything that is left; None for as long as it takes.
-        seed: of the order.
-        below: folder of the run folders within the session's.
-        plan: is kept in ``session.json``.
-        shuffled: False takes launches in the order of the cells.
-        retry: make again what failed before.
-        strict: an error of a cell ends the session, instead of being that cell's ERR.
-        observer: is told what goes on.
-        clock: seconds that the budget counts.
     """
 
     kind: str
+    """What asks, such as ``measure``."""
     cells: Sequence[C]
+    """Cells, all different."""
     method: Method[C]
+    """What answers them."""
     folder: Path
+    """Folder of the session: that of the run where there is one cell and no `below`."""
     launches: int = 1
+    """Launches of every cell and variant."""
     budget: float | None = None
+    """Seconds for everything that is left; None for as long as it takes."""
     seed: int = 1
+    """Seed of the order."""
     below: str = ""
+    """Folder of the run folders within the session's."""
     plan: dict[str, object] = field(default_factory=dict)
+    """What is kept in ``session.json`` of a plan."""
     shuffled: bool = True
+    """Whether launches come in an order of their own, and not in that of the cells."""
     retry: bool = False
+    """Whether what failed before is made again."""
     strict: bool = False
+    """Whether an error of a cell ends the session, instead of being that cell's ERR."""
     observer: Observer = field(default_factory=Observer)
+    """Who is told what goes on."""
     clock: Clock = time.monotonic
+    """What tells the seconds that the budget counts."""
 
     def run(self) -> FinishedSession:
         """Makes all launches that are left.

@@ -58,29 +58,26 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
-    """``session.json``: what was asked, so that the session can go on.
-
-    Attributes:
-        kind: what asked: ``measure``, or the name of a study.
-        cells: in the order asked for.
-        version: of this form.
-        contend: version of contend that made it.
-        launches: of every cell.
-        budget_s: seconds for all cells together; None for no limit.
-        seed: of the order of launches.
-        plan: what stands above the cells, such as a study's plan.
-        earlier: cells that were asked for before and are not any more; their runs are still there.
-    """
+    """``session.json``: what was asked, so that the session can go on."""
 
     kind: str
+    """What asked: ``measure``, or the name of a study."""
     cells: tuple[Asked, ...]
+    """Cells in the order asked for."""
     version: int = VERSION
+    """Version of this form."""
     contend: str = ""
+    """Version of contend that made it."""
     launches: Annotated[int, Meta(ge=1, le=MOST_LAUNCHES)] = 1
+    """Launches of every cell."""
     budget_s: Annotated[float, Meta(gt=0)] | None = None
+    """Seconds for all cells together; None for no limit."""
     seed: int = 1
+    """Seed of the order of launches."""
     plan: dict[str, Any] = {}
+    """What stands above the cells, such as a study's plan."""
     earlier: tuple[Asked, ...] = ()
+    """Cells that were asked for before and are not any more; their runs are still there."""
 
 
 def asked_cells(cells: Sequence[Cell], *, below: str = "") -> tuple[Asked, ...]:

@@ -63,35 +63,32 @@ class GridPlace:
 
 @dataclass(frozen=True)
 class GridCell:
-    """A place of the grid under one library and its conditions: what one run answers.
-
-    Attributes:
-        measure: name of the measurement.
-        probe: which program.
-        library: MPI library as ``--mpi`` takes it; "" is the first usable one.
-        hosts: on how many.
-        ranks_per_host: ranks on every host; the last may have fewer.
-        ranks: in all.
-        conditions: what programs cannot see.
-        algorithms: schedules (alltoall), or kinds of messages (pingpong).
-        sizes: bytes of messages (alltoall, pingpong).
-        vectors: that are sorted (sort).
-        length: of a vector in doubles, as the plan has it (sort).
-        input: kind of input (sort).
-    """
+    """A place of the grid under one library and its conditions: what one run answers."""
 
     measure: str
+    """Name of the measurement."""
     probe: str
+    """Name of the probe."""
     library: str
+    """MPI library as ``--mpi`` takes it; "" is the first usable one."""
     hosts: int
+    """Number of hosts."""
     ranks_per_host: int
+    """Ranks on every host; the last may have fewer."""
     ranks: int
+    """Ranks in all."""
     conditions: str = ""
+    """What programs cannot see."""
     algorithms: tuple[str, ...] = ()
+    """Schedules (alltoall), or kinds of messages (pingpong)."""
     sizes: tuple[int, ...] = ()
+    """Bytes of messages (alltoall, pingpong)."""
     vectors: int | None = None
+    """Vectors that are sorted (sort)."""
     length: VectorLength | None = None
+    """Length of a vector in doubles, as the plan has it (sort)."""
     input: str | None = None
+    """Kind of input (sort)."""
 
     @property
     def vector(self) -> int | None:
@@ -134,27 +131,24 @@ class GridCell:
 
 @dataclass(frozen=True)
 class Known(GridPlace):
-    """A number of somebody else's and its place.
-
-    Attributes:
-        source: whose, with the library.
-        said: what the source calls the algorithm or the case.
-        conditions: under which it was measured.
-        seconds: the time; None for a rate or an error.
-        failed: whether the source has an error there.
-        spread_s: standard deviation of the time.
-        rate_Bps: bytes per second of a rank; None for a time.
-        wire_Bps: bytes per second of a host's port; None where it is not known.
-    """
+    """A number of somebody else's and its place."""
 
     source: str = ""
+    """Whose it is, with the library."""
     said: str = ""
+    """What the source calls the algorithm or the case."""
     conditions: str = ""
+    """Conditions under which it was measured."""
     seconds: float | None = None
+    """Time; None for a rate or an error."""
     failed: bool = False
+    """Whether the source has an error there."""
     spread_s: float | None = None
+    """Standard deviation of the time."""
     rate_Bps: float | None = None
+    """Bytes per second of a rank; None for a time."""
     wire_Bps: float | None = None
+    """Bytes per second of a host's port; None where it is not known."""
 
     @property
     def placed(self) -> bool:
@@ -172,43 +166,40 @@ class Known(GridPlace):
 
 
 class Published(Struct, frozen=True, forbid_unknown_fields=True):
-    """One number, or a row of them over numbers of hosts; what is not said is not known.
-
-    Attributes:
-        source: whose numbers these are; with `library` the name they go by in tables.
-        measure: name of a measurement of the plan.
-        said: what the source calls it, where that differs.
-        library: the MPI library of the source.
-        conditions: those of the source.
-        hosts: numbers of hosts, one or several.
-        ranks: ranks in all.
-        ranks_per_host: ranks on every host.
-        vectors: vectors that were sorted.
-        length: doubles in a vector, as a measurement has them.
-        algorithm: the nearest of contend's.
-        bytes: of a message to one destination.
-        seconds: one for each of `hosts`; ERR where the source has an error.
-        spread_s: standard deviation, in seconds.
-        rate: of a rank, such as ``68.2 MiB/s``, in place of `seconds`.
-        wire: what a port of the source's hosts carries, such as ``3.5 GB/s``.
-    """
+    """One number, or a row of them over numbers of hosts; what is not said is not known."""
 
     source: Annotated[Text, Meta(min_length=1)]
+    """Whose numbers these are; with `library` the name they go by in tables."""
     measure: Text
+    """Name of a measurement of the plan."""
     said: Text = ""
+    """What the source calls it, where that differs."""
     library: Text = ""
+    """MPI library of the source."""
     conditions: Text = ""
+    """Conditions of the source."""
     hosts: Count | tuple[Count, ...] | None = None
+    """Numbers of hosts, one or several."""
     ranks: Count | None = None
+    """Ranks in all."""
     ranks_per_host: Count | None = None
+    """Ranks on every host."""
     vectors: Count | None = None
+    """Vectors that were sorted."""
     length: Length | None = None
+    """Doubles in a vector, as a measurement has them."""
     algorithm: Text | None = None
+    """Nearest one of contend's schedules."""
     bytes: Size | None = None
+    """Bytes of a message to one destination."""
     seconds: _Seconds | tuple[_Seconds, ...] | None = None
+    """Times, one for each of `hosts`; ERR where the source has an error."""
     spread_s: Annotated[float, Meta(ge=0, lt=1e12)] | None = None
+    """Standard deviation, in seconds."""
     rate: Rate | None = None
+    """Rate of a rank, such as ``68.2 MiB/s``, in place of `seconds`."""
     wire: Rate | None = None
+    """What a port of the source's hosts carries, such as ``3.5 GB/s``."""
 
     def known(self) -> Iterator[Known]:
         """Every single number.

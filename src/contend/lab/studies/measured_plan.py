@@ -43,31 +43,28 @@ _OF_PLANS = (
 
 
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
-    """A probe over a grid of ranks, and what it measures there.
-
-    Attributes:
-        name: what it is called in tables and figures.
-        probe: which program.
-        hosts: numbers of hosts; this or `ranks`.
-        ranks: numbers of ranks in all, spread over as many hosts as it takes.
-        ranks_per_host: ranks on every host, each with all `hosts` or `ranks`.
-        algorithm: schedules (alltoall), or kinds of messages (pingpong).
-        bytes: message sizes or ranges of them (alltoall, pingpong).
-        vectors: vectors that are sorted over all ranks (sort).
-        length: of a vector in doubles, such as 512, or 512N for 512 times the hosts (sort).
-        input: kinds of input (sort).
-    """
+    """A probe over a grid of ranks, and what it measures there."""
 
     name: Name
+    """What it is called in tables and figures."""
     probe: Probe
+    """Which program."""
     hosts: tuple[Count, ...] = ()
+    """Numbers of hosts; this or `ranks`."""
     ranks: tuple[Count, ...] = ()
+    """Numbers of ranks in all, spread over as many hosts as it takes."""
     ranks_per_host: Annotated[tuple[Count, ...], Meta(min_length=1)] = (1,)
+    """Ranks on every host, each with all `hosts` or `ranks`."""
     algorithm: tuple[Name, ...] = ()
+    """Schedules (alltoall), or kinds of messages (pingpong)."""
     bytes: Sizes = ()
+    """Message sizes or ranges of them (alltoall, pingpong)."""
     vectors: Count | None = None
+    """Vectors that are sorted over all ranks (sort)."""
     length: tuple[Length, ...] = ()
+    """Length of a vector in doubles, such as 512, or 512N for 512 times the hosts (sort)."""
     input: Annotated[tuple[Name, ...], Meta(min_length=1)] = ("built",)
+    """Kinds of input (sort)."""
 
     def grid(self) -> Iterator[tuple[int, int, int]]:
         """Hosts, ranks per host and ranks of every launch."""
@@ -89,54 +86,31 @@ class TableRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of rates per rank, all libraries and sources side by side.
-
-    Attributes:
-        title: above it.
-        measure: whose points it shows.
-        columns: what the algorithms of the rows are called, in their order.
-        rows: each with as many algorithms as there are columns.
-        head: what the rows' labels are.
-    """
+    """A table of rates per rank, all libraries and sources side by side."""
 
     title: Name
+    """Title above it."""
     measure: Text
+    """Measurement whose points it shows."""
     columns: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    """What the algorithms of the rows are called, in their order."""
     rows: Annotated[tuple[TableRow, ...], Meta(min_length=1)] = field(name="row")
+    """Rows, each with as many algorithms as there are columns."""
     head: Text = ""
+    """What the rows' labels are."""
 
 
 class Predict(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a prediction of memory shows when nothing else is asked for.
-
-    Attributes:
-        length: vector lengths.
-        memory: bytes of a host.
-    """
+    """What a prediction of memory shows when nothing else is asked for."""
 
     length: tuple[Length, ...]
+    """Vector lengths."""
     memory: Size
+    """Bytes of a host."""
 
 
 class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A whole study of measurements.
-
-    Attributes:
-        measures: in the order of tables and figures.
-        mpi: MPI libraries as ``--mpi`` takes them; none is the first usable one.
-        launches: times that every cell is launched, one round after the other.
-        budget_s: seconds that the whole study may measure, shared over its cells.
-        precision: relative half-width of the median's interval at which a point is done.
-        repetitions: fewest and most samples of a point.
-        verify: whether every sample's data is checked and not only the first's.
-        label: conditions that programs cannot see, such as ``flow control=on``.
-        wire: what one host's port carries, such as 1Gbit/s; drawn and compared with. None is the
-            highest rate of a ping-pong of the plan between two hosts.
-        memory: bytes of a host, such as 24GiB; None is what this machine has available.
-        predict: what a prediction shows by itself; None is what the plan measures.
-        tables: of rates, beside the usual ones.
-        references: numbers known from elsewhere.
-    """
+    """A whole study of measurements."""
 
     kind: ClassVar[str] = "measured"
     takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS))
@@ -155,18 +129,32 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
     )
 
     measures: Annotated[tuple[Measure, ...], Meta(min_length=1)] = field(name="measure")
+    """Measurements in the order of tables and figures."""
     mpi: tuple[Name, ...] = ()
+    """MPI libraries as ``--mpi`` takes them; none is the first usable one."""
     launches: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    """Times that every cell is launched, one round after the other."""
     budget_s: Annotated[float, Meta(gt=0, lt=1e9)] = 600.0
+    """Seconds that the whole study may measure, shared over its cells."""
     precision: Precision = 0.05
+    """Relative half-width of the median's interval at which a point is done."""
     repetitions: tuple[Count, Count] = (6, 1000)
+    """Fewest and most samples of a point."""
     verify: bool = False
+    """Whether every sample's data is checked and not only the first's."""
     label: Text | tuple[Text, ...] = ()
+    """Conditions that programs cannot see, such as ``flow control=on``."""
     wire: Rate | None = None
+    """What one host's port carries, such as 1Gbit/s; drawn and compared with. None is the highest
+    rate of a ping-pong of the plan between two hosts."""
     memory: Size | None = None
+    """Bytes of a host, such as 24GiB; None is what this machine has available."""
     predict: Predict | None = None
+    """What a prediction shows by itself; None is what the plan measures."""
     tables: tuple[Table, ...] = field(default=(), name="table")
+    """Tables of rates, beside the usual ones."""
     references: tuple[Published, ...] = field(default=(), name="reference")
+    """Numbers known from elsewhere."""
 
     @property
     def labels(self) -> dict[str, str]:

@@ -48,14 +48,7 @@ Sizes = Annotated[tuple[int, ...], Meta(extra={_PARSE: _every_size})]
 
 
 class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What every plan has.
-
-    Attributes:
-        name: what the study is called, and by itself the folder of its results.
-        title: what it is about.
-        seed: of all random choices.
-        notes: sentences that readers of the results must know.
-    """
+    """What every plan has."""
 
     kind: ClassVar[str] = ""
     """How its figures are made, in one word."""
@@ -67,9 +60,13 @@ class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options of the command line that say where such a plan runs."""
 
     name: Name
+    """What the study is called, and by itself the folder of its results."""
     title: Text = ""
+    """What it is about."""
     seed: Seed = 1
+    """Seed of all random choices."""
     notes: tuple[Note, ...] = ()
+    """Sentences that readers of the results must know."""
 
     def check(self, source: str) -> None:
         """Refuses a plan whose parts do not fit together, as one changed by options may not.

@@ -244,15 +244,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Result:
-    """A point of the grid: its figures over all launches, and its failures.
-
-    Attributes:
-        answer: that it is a point of.
-        place: where in the grid.
-    """
+    """A point of the grid: its figures over all launches, and its failures."""
 
     answer: Answer = field(repr=False)
+    """Cell that it is a point of."""
     place: GridPlace
+    """Where in the grid it stands."""
 
     @property
     def cell(self) -> GridCell:

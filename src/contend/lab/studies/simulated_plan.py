@@ -27,111 +27,93 @@ Source = Annotated[Text, Meta(min_length=1)]
 
 
 class FabricEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A fabric of the plan.
-
-    Attributes:
-        name: what it is called in tables and figures.
-        source: a generator or a topology file.
-        routes: a file of forwarding tables.
-        engines: routings to compute; None takes the plan's, or the fabric's own when it has
-            `routes`. An empty name stands for the fabric's own routes.
-    """
+    """A fabric of the plan."""
 
     name: Name
+    """What it is called in tables and figures."""
     source: Source
+    """Generator or topology file."""
     routes: Text | None = None
+    """File of forwarding tables."""
     engines: tuple[Text, ...] | None = None
+    """Routings to compute; None takes the plan's, or the fabric's own when it has `routes`. An
+    empty name stands for the fabric's own routes."""
 
 
 class PatternEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A pattern of the plan; what is None is taken from the plan.
-
-    Attributes:
-        name: what it is called in tables and figures.
-        pattern: its specification, such as ``neighbour:6``.
-        placement: which rank runs on which host.
-        samples: how many to draw.
-        fabrics: names of the fabrics it runs on; None is all.
-    """
+    """A pattern of the plan; what is None is taken from the plan."""
 
     name: Name
+    """What it is called in tables and figures."""
     pattern: Source
+    """Specification, such as ``neighbour:6``."""
     placement: Text | None = None
+    """Which rank runs on which host."""
     samples: Count | None = None
+    """Number of patterns and placements to draw."""
     fabrics: tuple[Text, ...] | None = None
+    """Names of the fabrics it runs on; None is all."""
 
 
 class Reference(Struct, frozen=True, forbid_unknown_fields=True):
-    """A number known from elsewhere, printed beside ours.
-
-    Attributes:
-        fabric: name of a fabric of the plan.
-        pattern: name of a pattern of the plan.
-        percent: the bandwidth, in per cent of the link speed.
-        source: whose number it is.
-        engine: the routing it was found with; None: unknown, it stands beside every routing.
-        average: which average it is; None is the plan's.
-    """
+    """A number known from elsewhere, printed beside ours."""
 
     fabric: Text
+    """Name of a fabric of the plan."""
     pattern: Text
+    """Name of a pattern of the plan."""
     percent: Annotated[float, Meta(gt=0, le=10_000)]
+    """Bandwidth, in per cent of the link speed."""
     source: Name
+    """Whose number it is."""
     engine: Text | None = None
+    """Routing that it was found with; None: unknown, it stands beside every routing."""
     average: Average | None = None
+    """Which average it is; None is the plan's."""
 
 
 class ApplicationPart(Struct, frozen=True, forbid_unknown_fields=True):
-    """Communication of an application that goes by one pattern.
-
-    Attributes:
-        routine: what the application calls.
-        percent: its share of the communication's time.
-        pattern: name of the pattern of the plan that it counts as; "" leaves it out.
-        run_time_percent: its share of the run time, where the source says it otherwise than by the
-            product of the two shares.
-    """
+    """Communication of an application that goes by one pattern."""
 
     routine: Name
+    """What the application calls."""
     percent: _Percent
+    """Share of the communication's time, in per cent."""
     pattern: Text = ""
+    """Name of the pattern of the plan that it counts as; "" leaves it out."""
     run_time_percent: _Percent | None = None
+    """Share of the run time, where the source says it otherwise than by the product of the two
+    shares."""
 
 
 class PrintedTime(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the source says of an application on a fabric.
-
-    Attributes:
-        fabric: name of a fabric of the plan.
-        percent: run time with full bandwidth, in per cent of today's.
-    """
+    """What the source says of an application on a fabric."""
 
     fabric: Text
+    """Name of a fabric of the plan."""
     percent: _Percent
+    """Run time with full bandwidth, in per cent of today's."""
 
 
 class Application(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recorded application.
-
-    Attributes:
-        name: what it is called in tables.
-        source: whose record it is.
-        ranks: of the recorded run.
-        seconds: of the recorded run.
-        percent: share of the run time that is communication.
-        parts: of the communication.
-        rest: name of the pattern that communication outside all parts counts as; "" leaves it out.
-        printed: what the source prints.
-    """
+    """A recorded application."""
 
     name: Name
+    """What it is called in tables."""
     source: Name
+    """Whose record it is."""
     ranks: Count
+    """Ranks of the recorded run."""
     seconds: Annotated[float, Meta(gt=0)]
+    """Seconds of the recorded run."""
     percent: _Percent
+    """Share of the run time that is communication, in per cent."""
     parts: Annotated[tuple[ApplicationPart, ...], Meta(min_length=1)] = field(name="part")
+    """Parts of the communication."""
     rest: Text = ""
+    """Name of the pattern that communication outside all parts counts as; "" leaves it out."""
     printed: tuple[PrintedTime, ...] = ()
+    """What the source prints."""
 
     def patterns(self) -> set[str]:
         """Names of the patterns that its communication counts as."""
@@ -165,32 +147,29 @@ class Application(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A whole study of simulations.
-
-    Attributes:
-        fabrics: in the order in which they run.
-        patterns: in the order in which they run.
-        engines: routings for every fabric that names none.
-        placement: which rank runs on which host.
-        samples: patterns and placements to draw for a cell.
-        precision: relative half-width of the interval at which a cell may stop before.
-        average: which average is compared first.
-        references: numbers known from elsewhere.
-        applications: recorded ones, whose loss follows from the bandwidths.
-    """
+    """A whole study of simulations."""
 
     kind: ClassVar[str] = "simulated"
     takes: ClassVar[frozenset[str]] = frozenset({"only", "samples", "precision", "seed"})
 
     fabrics: Annotated[tuple[FabricEntry, ...], Meta(min_length=1)] = field(name="fabric")
+    """Fabrics in the order in which they run."""
     patterns: Annotated[tuple[PatternEntry, ...], Meta(min_length=1)] = field(name="pattern")
+    """Patterns in the order in which they run."""
     engines: tuple[Text, ...] = ()
+    """Routings for every fabric that names none."""
     placement: Text = "random"
+    """Which rank runs on which host."""
     samples: Count = 10_000
+    """Patterns and placements to draw for a cell."""
     precision: Precision | None = None
+    """Relative half-width of the interval at which a cell may stop before."""
     average: Average = Average.EFFECTIVE_BANDWIDTH
+    """Which average is compared first."""
     references: tuple[Reference, ...] = field(default=(), name="reference")
+    """Numbers known from elsewhere."""
     applications: tuple[Application, ...] = field(default=(), name="application")
+    """Recorded applications, whose loss follows from the bandwidths."""
 
     def engines_of(self, fabric: FabricEntry) -> tuple[str, ...]:
         """Routings of a fabric; an empty name stands for its own routes."""

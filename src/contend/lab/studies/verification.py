@@ -53,19 +53,16 @@ _MEAN_SLOWEST = 2.5
 
 
 class Case(Struct, frozen=True, forbid_unknown_fields=True):
-    """A fabric that is emulated.
-
-    Attributes:
-        name: what it is called in tables and figures.
-        source: a generator or a topology file.
-        routes: a file of forwarding tables.
-        engine: computes the routes; both None for the fabric's own.
-    """
+    """A fabric that is emulated."""
 
     name: Name
+    """What it is called in tables and figures."""
     source: Text
+    """Generator or topology file."""
     routes: Text | None = None
+    """File of forwarding tables."""
     engine: Text | None = None
+    """What computes the routes; both None for the fabric's own."""
 
     @staticmethod
     def parse(text: str) -> Case:
@@ -75,18 +72,7 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A whole study that holds the simulation against emulated fabrics.
-
-    Attributes:
-        cases: the fabrics.
-        patterns: random bisect patterns on each fabric.
-        bytes: of a packet.
-        packets: that make up a message.
-        two_way: whether both ranks of a pair send.
-        rate: of every emulated cable each way.
-        buffer: bytes that wait for an emulated channel at most.
-        mpi: the MPI library as ``--mpi`` takes it; None for the first usable one.
-    """
+    """A whole study that holds the simulation against emulated fabrics."""
 
     kind: ClassVar[str] = "emulated"
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -105,13 +91,21 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
     )
 
     cases: Annotated[tuple[Case, ...], Meta(min_length=1)] = field(name="case")
+    """Fabrics."""
     patterns: Annotated[int, Meta(ge=1, le=1_000_000)] = 40
+    """Random bisect patterns on each fabric."""
     bytes: Size = 100 << 10
+    """Bytes of a packet."""
     packets: Annotated[int, Meta(ge=1, le=1_000_000)] = 20
+    """Packets that make up a message."""
     two_way: bool = False
+    """Whether both ranks of a pair send."""
     rate: Rate = 12.5e6
+    """Rate of every emulated cable each way."""
     buffer: Size = 200_000
+    """Bytes that wait for an emulated channel at most."""
     mpi: Text | None = None
+    """MPI library as ``--mpi`` takes it; None for the first usable one."""
 
     @property
     def least_seconds(self) -> float:

@@ -134,13 +134,10 @@ _MOST_LEAVES = 40  # with a name each
 
 @dataclass(frozen=True, eq=False)
 class LoadedSeats:
-    """What channels carry of a program, over all its phases, in both orders.
-
-    Attributes:
-        better: the placement.
-    """
+    """What channels carry of a program, over all its phases, in both orders."""
 
     better: BetterSeats
+    """Placement."""
 
     @cached_property
     def before(self) -> NDArray[np.float64]:

@@ -34,19 +34,16 @@ _QUOTED = re.compile(r'switch "([^"]+)"')
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that a drawing points out.
-
-    Attributes:
-        kind: ``hot``, ``fault``, or a word of the caller's.
-        part: ``cable``, ``switch`` or ``host``.
-        number: of it.
-        words: what it is and why, in one line.
-    """
+    """Something that a drawing points out."""
 
     kind: str
+    """Word ``hot`` or ``fault``, or one of the caller's."""
     part: str
+    """Word ``cable``, ``switch`` or ``host``."""
     number: int
+    """Number of that part."""
     words: str
+    """What it is and why, in one line."""
 
 
 def hot_channels(fabric: Fabric, load: Layer) -> list[Mark]:

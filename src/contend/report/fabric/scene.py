@@ -53,22 +53,19 @@ _FAR_TOO_MANY_PAIRS, _FAR_TOO_MANY = 1500, 72
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What channels carry, and how long they need for it.
-
-    Attributes:
-        load: of every channel between switches, shape [2 cables]; or of every channel of the
-            fabric, those of hosts included, shape [channels].
-        heat: load over rate, likewise; see `contend.congestion.heat`.
-        unit: what is counted in `load`, in the plural.
-        port: label of the rate that heat goes by; "" where links are alike, and heat is the load.
-        assumed: labels of the rates that links of unknown rate were taken for.
-    """
+    """What channels carry, and how long they need for it."""
 
     load: NDArray[Any]
+    """Load of every channel between switches, shape [2 cables]; or of every channel of the fabric,
+    those of hosts included, shape [channels]."""
     heat: NDArray[np.float64]
+    """Load over rate, of the same channels; see `contend.congestion.heat`."""
     unit: str
+    """What is counted in `load`, in the plural."""
     port: str = ""
+    """Label of the rate that heat goes by; "" where links are alike, and heat is the load."""
     assumed: Sequence[str] = ()
+    """Labels of the rates that links of unknown rate were taken for."""
 
 
 def layer_of(
@@ -81,19 +78,16 @@ def layer_of(
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What of a fabric is drawn, on paper and on a page.
-
-    Attributes:
-        fabric: the fabric.
-        level: of every switch, from 1, shape [switches].
-        idle: which switches nothing needs, shape [switches].
-        groups: of switches, None where each is drawn alone.
-    """
+    """What of a fabric is drawn, on paper and on a page."""
 
     fabric: Fabric
+    """Fabric."""
     level: NDArray[np.int64]
+    """Level of every switch, from 1, shape [switches]."""
     idle: NDArray[np.bool_]
+    """Whether nothing needs a switch, shape [switches]."""
     groups: SwitchGroups | None
+    """Groups of switches, None where each is drawn alone."""
 
     @property
     def left_out(self) -> int:
@@ -134,83 +128,74 @@ def _groups_of_large(
 
 @dataclass(frozen=True)
 class Label:
-    """A text, which is left out where it would cover another one.
-
-    Attributes:
-        x: where it stands.
-        y: likewise.
-        text: what it says.
-        rotation: in degrees: 0, 90 or, around a circle, any.
-        across: which part of it stands there: ``left``, ``center`` or ``right``.
-        along: ``top``, ``center`` or ``bottom``.
-        colour: of its letters.
-        size: of its letters, in points.
-        bold: whether it is the name of a group.
-        key: of several labels with one key, the first that has room is written.
-    """
+    """A text, which is left out where it would cover another one."""
 
     x: float
+    """Inches from the left edge."""
     y: float
+    """Inches from the lower edge."""
     text: str
+    """What it says."""
     rotation: float = 0.0
+    """Degrees: 0, 90 or, around a circle, any."""
     across: str = "center"
+    """Part of it that stands there: ``left``, ``center`` or ``right``."""
     along: str = "center"
+    """Part of it that stands there: ``top``, ``center`` or ``bottom``."""
     colour: str = "#222222"
+    """Colour of its letters."""
     size: float = SMALL
+    """Size of its letters, in points."""
     bold: bool = False
+    """Whether it is the name of a group."""
     key: str = ""
+    """What it names: of several labels with one key, the first that has room is written."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A frame around a group of switches.
-
-    Attributes:
-        x: its left edge.
-        y: its lower edge.
-        width: likewise.
-        height: likewise.
-        group: its number.
-    """
+    """A frame around a group of switches."""
 
     x: float
+    """Its left edge."""
     y: float
+    """Its lower edge."""
     width: float
+    """Its width."""
     height: float
+    """Its height."""
     group: int
+    """Number of the group."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where everything stands, in inches from the lower left corner.
-
-    Attributes:
-        height: of the drawing, without its title and key.
-        place: of every switch, shape [switches, 2]; nan where it is not drawn.
-        side: of a switch's square; the least where `sides` tells them apart.
-        towards: the direction in which a switch has its hosts, shape [switches, 2].
-        host_room: the width that a switch has for them; 0 where they are written in labels.
-        lines: each stands for all cables between two switches, or two groups.
-        line_of: the line that stands for every cable, shape [cables]; -1 for cables within a group.
-        labels: the more important first.
-        boxes: frames of groups.
-        box_of: the group of every switch, shape [switches]; None without groups.
-        sides: of every switch's square, shape [switches]; None where all are alike.
-        ring_ends: whether lines leave at one edge and come back at the opposite one.
-    """
+    """Where everything stands, in inches from the lower left corner."""
 
     height: float
+    """Height of the drawing, without its title and key."""
     place: Points
+    """Place of every switch, shape [switches, 2]; nan where it is not drawn."""
     side: float
+    """Side of a switch's square; the least where `sides` tells them apart."""
     towards: Points
+    """Direction in which a switch has its hosts, shape [switches, 2]."""
     host_room: float
+    """Width that a switch has for its hosts; 0 where they are written in labels."""
     lines: Sequence[Path]
+    """Lines, each for all cables between two switches, or two groups."""
     line_of: NDArray[np.int64]
+    """Line that stands for every cable, shape [cables]; -1 for cables within a group."""
     labels: Sequence[Label]
+    """Labels, the more important first."""
     boxes: Sequence[Box] = ()
+    """Frames of groups."""
     box_of: NDArray[np.int64] | None = None
+    """Group of every switch, shape [switches]; None without groups."""
     sides: Points | None = None
+    """Sides of every switch's square, shape [switches]; None where all are alike."""
     ring_ends: bool = False
+    """Whether lines leave at one edge and come back at the opposite one."""
 
     @property
     def side_of(self) -> Points:

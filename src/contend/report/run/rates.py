@@ -66,21 +66,18 @@ def rate(cell: CellSummary, seconds: Any) -> Any:
 
 @dataclass(frozen=True)
 class Curve:
-    """The rates, or what else, of one schedule over message sizes.
-
-    Attributes:
-        name: what it is called in a legend.
-        look: how it is drawn.
-        cells: by size, ascending.
-        published: sizes with rates that others published, in bytes per second.
-        told: what is drawn of a cell that took so many seconds.
-    """
+    """The rates, or what else, of one schedule over message sizes."""
 
     name: str
+    """What it is called in a legend."""
     look: Look
+    """How it is drawn."""
     cells: Sequence[CellSummary]
+    """Cells by size, ascending."""
     published: tuple[tuple[int, float], ...] = ()
+    """Sizes with rates that others published, in bytes per second."""
     told: Callable[[CellSummary, Any], Any] = rate
+    """What is drawn of a cell that took so many seconds."""
 
     def _middle(self, cell: CellSummary) -> float:
         return float(self.told(cell, cell.median.value))
@@ -111,23 +108,20 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows.
-
-    Attributes:
-        name: above it.
-        curves: with every sample.
-        collapses: of the schedules of its curves.
-        limit: bytes per second of a rank at which the hosts' ports are full; None where unknown.
-        behind: curves whose medians are drawn faintly, to compare with.
-        colour: of its name.
-    """
+    """What one panel shows."""
 
     name: str
+    """Name above it."""
     curves: tuple[Curve, ...]
+    """Curves that have every sample."""
     collapses: tuple[Collapse, ...] = ()
+    """Collapses of the schedules of its curves."""
     limit: float | None = None
+    """Bytes per second of a rank at which the hosts' ports are full; None where unknown."""
     behind: tuple[Curve, ...] = ()
+    """Curves whose medians are drawn faintly, to compare with."""
     colour: str = "black"
+    """Colour of its name."""
 
     @property
     def collapsed(self) -> list[CellSummary]:

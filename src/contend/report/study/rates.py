@@ -26,25 +26,22 @@ BEYOND = "†"
 
 @dataclass(frozen=True)
 class Sweep:
-    """Rates against message size under several algorithms, at one place of the grid.
-
-    Attributes:
-        measure: name of the measurement.
-        hosts: how many.
-        ranks: in all.
-        ranks_per_host: ranks on every host.
-        series: library and conditions, for people.
-        results: of all algorithms and sizes.
-        wire: bytes per second of a host's port; None where it is not known.
-    """
+    """Rates against message size under several algorithms, at one place of the grid."""
 
     measure: str
+    """Name of the measurement."""
     hosts: int
+    """Number of hosts."""
     ranks: int
+    """Ranks in all."""
     ranks_per_host: int
+    """Ranks on every host."""
     series: str
+    """Library and conditions, for people."""
     results: tuple[Result, ...]
+    """Results of all algorithms and sizes."""
     wire: float | None
+    """Bytes per second of a host's port; None where it is not known."""
 
     @property
     def algorithms(self) -> list[str]:

@@ -17,23 +17,20 @@ KINDS = {False: "global", True: "local"}
 
 @dataclass(frozen=True)
 class TimeGroup:
-    """Results that belong into one table or figure.
-
-    Attributes:
-        grows: whether the vectors grow with the hosts, and local memory is constant.
-        vectors: that are sorted.
-        ranks_per_host: ranks on every host.
-        results: of all lengths, series and hosts.
-        known: what others published for the same lengths, vectors and ranks per host.
-        elsewhere: what others published for other ones, while the same is constant.
-    """
+    """Results that belong into one table or figure."""
 
     grows: bool
+    """Whether the vectors grow with the hosts, and local memory is constant."""
     vectors: int
+    """Vectors that are sorted."""
     ranks_per_host: int
+    """Ranks on every host."""
     results: tuple[Result, ...]
+    """Results of all lengths, series and hosts."""
     known: tuple[Known, ...]
+    """What others published for the same lengths, vectors and ranks per host."""
     elsewhere: tuple[Known, ...]
+    """What others published for other ones, while the same is constant."""
 
     @property
     def constant(self) -> str:
