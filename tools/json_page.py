@@ -117,14 +117,10 @@ def keys_of(struct: type) -> dict[str, tuple[Any, bool, str]]:
 
 
 def _meanings(struct: type) -> dict[str, str]:
-    """What own keys mean: text below a field, or as a docstring has it."""
+    """What own keys mean: the texts below fields."""
     found: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         found |= _texts_below(base)
-    for base in reversed(struct.__mro__):
-        _, _, listed = (base.__doc__ or "").partition("Attributes:\n")
-        for name, text in re.findall(r"^ {8}(\w+): (.*?)(?=^ {8}\w+:|\Z)", listed, re.S | re.M):
-            found[name] = " ".join(text.replace("None", "null").split())
     return found
 
 
@@ -146,13 +142,22 @@ def _texts_below(struct: type) -> dict[str, str]:
 
 
 def _section(struct: type) -> str:
-    about = (struct.__doc__ or "").partition("Attributes:")[0]
     rows = [
         f"| `{key}` | {_type_words(hint)}{', optional' if optional else ''} | {_escaped(meaning)} |"
         for key, (hint, optional, meaning) in keys_of(struct).items()
     ]
     head = ["| key | type | meaning |", "|---|---|---|"]
-    return "\n".join([f"### {_title(struct)}", "", " ".join(about.split()), "", *head, *rows, ""])
+    return "\n".join(
+        [
+            f"### {_title(struct)}",
+            "",
+            " ".join((struct.__doc__ or "").split()),
+            "",
+            *head,
+            *rows,
+            "",
+        ]
+    )
 
 
 def with_nested(struct: type) -> Iterator[type]:

@@ -42,15 +42,12 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
 
 @dataclass(frozen=True)
 class Argument:
-    """A function's argument that an error speaks of, for which a command has an option.
-
-    Attributes:
-        name: as in Python, such as ``ranks_per_host``.
-        value: what it takes, such as ``FILE``; "" where the error does not say.
-    """
+    """A function's argument that an error speaks of, for which a command has an option."""
 
     name: str
+    """Name as in Python, such as ``ranks_per_host``."""
     value: str = ""
+    """What it takes, such as ``FILE``; "" where the error does not say."""
 
     def __str__(self) -> str:
         return f"{self.name}={self.value}"

@@ -125,23 +125,20 @@ Round = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 
 @dataclass(frozen=True, eq=False)
 class DrawnPattern:
-    """One sample of a pattern on a placement.
-
-    Attributes:
-        pattern: the pattern's specification.
-        placement: the placement's specification.
-        seed: of the sample.
-        number: of the sample.
-        hosts: host of every rank, shape [ranks], uint32.
-        rounds: the messages of every round.
-    """
+    """One sample of a pattern on a placement."""
 
     pattern: str
+    """Specification of the pattern."""
     placement: str
+    """Specification of the placement."""
     seed: int
+    """Seed of the sample."""
     number: int
+    """Number of the sample."""
     hosts: NDArray[np.uint32]
+    """Host of every rank, shape [ranks], uint32."""
     rounds: tuple[Round, ...]
+    """Messages of every round."""
 
     @property
     def ranks(self) -> int:

@@ -31,22 +31,19 @@ _Cost = tuple[int, int, NDArray[np.float64], NDArray[np.float64], float]
 
 @dataclass(frozen=True, eq=False)
 class FailureCost:
-    """What a failure costs messages between hosts that it leaves.
-
-    Attributes:
-        hosts_left: that are neither gone nor cut off from most others.
-        changed: table entries that had to change.
-        before: what messages get on the whole fabric of which both hosts are left, shape [samples];
-            1 for a sample without any. No samples where fewer than two hosts are left.
-        after: what the same messages get from what is left of it, shape [samples].
-        cut: share of these messages that do not arrive, as some way ends; they get nothing.
-    """
+    """What a failure costs messages between hosts that it leaves."""
 
     hosts_left: int
+    """Hosts that are neither gone nor cut off from most others."""
     changed: int
+    """Number of table entries that had to change."""
     before: NDArray[np.float64]
+    """What messages get on the whole fabric of which both hosts are left, shape [samples]; 1 for a
+    sample without any. No samples where fewer than two hosts are left."""
     after: NDArray[np.float64]
+    """What the same messages get from what is left of it, shape [samples]."""
     cut: float = 0.0
+    """Share of these messages that do not arrive, as some way ends; they get nothing."""
 
 
 class FailureJudge:

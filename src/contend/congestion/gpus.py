@@ -103,23 +103,20 @@ class GpuCollectives:
 
 @dataclass(frozen=True)
 class _Way:
-    """How a collective of `size` bytes uses the network and the links inside servers.
-
-    Attributes:
-        name: of the collective.
-        pattern: of its messages between servers.
-        bus_factor: see `GpuCollective`.
-        message: bytes of each of those messages, as a share of the size.
-        inside: bytes that a GPU sends within its server, as a share of the size.
-        in_turn: whether it does so before and after, not meanwhile.
-    """
+    """How a collective of `size` bytes uses the network and the links inside servers."""
 
     name: str
+    """Name of the collective."""
     pattern: str
+    """Pattern of its messages between servers."""
     bus_factor: float
+    """Factor of bus bandwidth, see `GpuCollective`."""
     message: float
+    """Bytes of each of those messages, as a share of the size."""
     inside: float
+    """Bytes that a GPU sends within its server, as a share of the size."""
     in_turn: bool = False
+    """Whether a GPU sends within its server before and after, not meanwhile."""
 
 
 def _ways(servers: int, rails: int) -> list[_Way]:

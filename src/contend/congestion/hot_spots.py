@@ -30,21 +30,19 @@ class HotSpot:
 
     No host is in two pairs. With k of the others sending, the victim's congestion is k + 1, and
     where links are alike both 1/pi and the max-min fair share are 1 / (k + 1).
-
-    Attributes:
-        channel: the channel that all share, between switches.
-        victim: source and target host.
-        rivals: source and target host of the others, those first that share least with the victim.
-        shared: how many channels every rival shares with the victim, `channel` included.
-        asked: how many rivals were asked for; where there are fewer, no more can be (on the 300
-            most promising channels, where neither victim nor channel was given).
     """
 
     channel: int
+    """Channel that all share, between switches."""
     victim: tuple[int, int]
+    """Source and target host of the victim."""
     rivals: tuple[tuple[int, int], ...]
+    """Source and target host of the others, those first that share least with the victim."""
     shared: tuple[int, ...]
+    """Number of channels that every rival shares with the victim, `channel` included."""
     asked: int
+    """Number of rivals that was asked for; where there are fewer, no more can be (on the 300 most
+    promising channels, where neither victim nor channel was given)."""
 
     @property
     def hosts(self) -> tuple[int, ...]:
@@ -222,21 +220,18 @@ class _Search:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs to choose from: any host of a leaf may send to a target.
-
-    Attributes:
-        leaf: leaf of the source, shape [candidates].
-        target: target place, shape [candidates].
-        cost: what is to be as little as possible in sum, shape [candidates].
-        leaf_of_place: shape [places].
-        free: whether a place may be in a pair, shape [places].
-    """
+    """Pairs to choose from: any host of a leaf may send to a target."""
 
     leaf: NDArray[np.int64]
+    """Leaf of the source, shape [candidates]."""
     target: NDArray[np.int64]
+    """Target place, shape [candidates]."""
     cost: NDArray[np.int64]
+    """What is to be as little as possible in sum, shape [candidates]."""
     leaf_of_place: NDArray[np.int64]
+    """Leaf of every place, shape [places]."""
     free: NDArray[np.bool_]
+    """Whether a place may be in a pair, shape [places]."""
 
 
 def choose_disjoint(candidates: Candidates, most: int) -> Pairs:

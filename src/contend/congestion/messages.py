@@ -31,20 +31,17 @@ _COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class MessageCongestion:
-    """The congestion that simultaneous messages give each other.
-
-    Attributes:
-        congestion: pi of every message, shape [messages], uint32: the largest number of messages on
-            any channel of its route, its hosts' channels included; 0 from a host to itself.
-        bandwidth: share that every message gets of what the slower of its two hosts' ports carries,
-            shape [messages]: the least, over its channels, of rate over messages; 1/pi where all
-            links have the same rate, and 1 from a host to itself.
-        channel_messages: messages on every channel, shape [channels], uint64.
-    """
+    """The congestion that simultaneous messages give each other."""
 
     congestion: NDArray[np.uint32]
+    """Pi of every message, shape [messages], uint32: the largest number of messages on any channel
+    of its route, its hosts' channels included; 0 from a host to itself."""
     bandwidth: NDArray[np.float64]
+    """Share that every message gets of what the slower of its two hosts' ports carries, shape
+    [messages]: the least, over its channels, of rate over messages; 1/pi where all links have the
+    same rate, and 1 from a host to itself."""
     channel_messages: NDArray[np.uint64]
+    """Messages on every channel, shape [channels], uint64."""
 
 
 def message_congestion(
@@ -266,17 +263,14 @@ def _ports(rates: NDArray[np.float64], places: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class PlacedMessages:
-    """Messages between places, which are the hosts that send or receive any.
-
-    Attributes:
-        resolver: the routes between the places.
-        hosts: host of every place, shape [places].
-        rounds: source and target places of the messages of every round, shape [messages] each.
-    """
+    """Messages between places, which are the hosts that send or receive any."""
 
     resolver: _core.Resolver
+    """Routes between the places."""
     hosts: NDArray[np.int64]
+    """Host of every place, shape [places]."""
     rounds: tuple[tuple[NDArray[np.uint32], NDArray[np.uint32]], ...]
+    """Source and target places of the messages of every round, shape [messages] each."""
 
 
 def place_messages(

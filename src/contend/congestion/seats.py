@@ -27,22 +27,20 @@ class PhasedTraffic:
     """What ranks send each other, phase by phase.
 
     Messages of a phase are under way together; phases come one after the other.
-
-    Attributes:
-        ranks: number of ranks.
-        phases: number of phases.
-        phase: of every message, shape [messages], uint32.
-        source: rank that sends it, likewise.
-        target: rank that gets it, likewise.
-        bytes: whole numbers, shape [messages], float64.
     """
 
     ranks: int
+    """Number of ranks."""
     phases: int
+    """Number of phases."""
     phase: NDArray[np.uint32]
+    """Phase of every message, shape [messages], uint32."""
     source: NDArray[np.uint32]
+    """Rank that sends it, shape [messages], uint32."""
     target: NDArray[np.uint32]
+    """Rank that gets it, shape [messages], uint32."""
     bytes: NDArray[np.float64]
+    """Bytes in whole numbers, shape [messages], float64."""
 
     @property
     def _columns(

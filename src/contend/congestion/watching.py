@@ -36,17 +36,14 @@ _SHIFTS = 16
 
 @dataclass(frozen=True, eq=False)
 class JobLoads:
-    """What jobs send over channels, if the hosts of each send to each other.
-
-    Attributes:
-        names: of the jobs that run on at least two hosts of the fabric.
-        load: messages of each in a step of its all-to-all, on average, shape [jobs, channels].
-        hosts: numbers of their hosts.
-    """
+    """What jobs send over channels, if the hosts of each send to each other."""
 
     names: tuple[str, ...]
+    """Names of the jobs that run on at least two hosts of the fabric."""
     load: NDArray[np.float32]
+    """Messages of each in a step of its all-to-all, on average, shape [jobs, channels]."""
     hosts: tuple[NDArray[np.int64], ...]
+    """Numbers of the hosts of each."""
 
     def crossing(self, channel: int) -> list[str]:
         """Jobs that send over a channel, those that send most first."""

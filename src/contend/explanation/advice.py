@@ -35,15 +35,12 @@ _WORTH_IT = 1.5
 
 @dataclass(frozen=True)
 class _Measured:
-    """What was measured, as commands for it begin.
-
-    Attributes:
-        name: of the run or the study.
-        sources: runs; none where the figures are published.
-    """
+    """What was measured, as commands for it begin."""
 
     name: str
+    """Name of the run or the study."""
     sources: tuple[Source, ...]
+    """Runs; none where the figures are published."""
 
     @property
     def probe(self) -> str:

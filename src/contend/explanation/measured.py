@@ -62,19 +62,16 @@ _NO_FIGURE = ("unsuited", "budget")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A run with what is known beside it.
-
-    Attributes:
-        run: measured.
-        fabric: with the routes that it ran on; None where they are not known.
-        wire: bytes per second of a port, said now; None for what the run knows.
-        memory: bytes of a host, said now; None for what the run knows.
-    """
+    """A run with what is known beside it."""
 
     run: Run
+    """Run that was measured."""
     fabric: Fabric | None = None
+    """Fabric with the routes that it ran on; None where they are not known."""
     wire: float | None = None
+    """Bytes per second of a port, said now; None for what the run knows."""
     memory: int | None = None
+    """Bytes of a host, said now; None for what the run knows."""
 
     def evidence(self) -> Iterator[Evidence]:
         """Of every cell with figures, then of every point that failed."""

@@ -87,39 +87,33 @@ _MOST_RANKS = 1 << 20
 
 @dataclass(frozen=True)
 class TimedSize:
-    """One size of a collective.
-
-    Attributes:
-        bytes: as nccl-tests count them.
-        seconds: mean time of one, out of place where that was timed.
-        wrong: values that arrived wrong.
-    """
+    """One size of a collective."""
 
     bytes: int
+    """Bytes as nccl-tests count them."""
     seconds: float
+    """Mean time of one, out of place where that was timed."""
     wrong: int = 0
+    """Values that arrived wrong."""
 
 
 @dataclass(frozen=True)
 class NcclTest:
-    """One test: a collective between GPUs by size.
-
-    Attributes:
-        collective: such as ``all-reduce``; "" where the output does not say.
-        hosts: name of the host of every rank; none where the output lists no devices.
-        ranks: how many; 0 where the output does not say.
-        sizes: in the order of the output.
-        next_bytes: the size at which it stopped, though it was asked for; 0 where it did not, or
-            where the output does not say, and None where no size was timed.
-        failure: what nccl-tests say of why they stopped.
-    """
+    """One test: a collective between GPUs by size."""
 
     collective: str
+    """Name, such as ``all-reduce``; "" where the output does not say."""
     hosts: tuple[str, ...]
+    """Name of the host of every rank; none where the output lists no devices."""
     ranks: int
+    """Number of ranks; 0 where the output does not say."""
     sizes: tuple[TimedSize, ...]
+    """Sizes in the order of the output."""
     next_bytes: int | None = 0
+    """Size at which it stopped, though it was asked for; 0 where it did not, or where the output
+    does not say, and None where no size was timed."""
     failure: str = ""
+    """What nccl-tests say of why they stopped."""
 
     @property
     def servers(self) -> tuple[str, ...]:

@@ -23,19 +23,16 @@ _FULLEST = 0.999
 
 @dataclass(frozen=True, eq=False)
 class KnownNetwork:
-    """The network between the ranks of a run, as far as it is known.
-
-    Attributes:
-        wire: bytes per second of a host's port each way; None where it is not known.
-        hosts: name of every rank's host.
-        fabric: with routes; None where it is not known.
-        numbers: the host in the fabric of every rank, shape [ranks].
-    """
+    """The network between the ranks of a run, as far as it is known."""
 
     wire: float | None
+    """Bytes per second of a host's port each way; None where it is not known."""
     hosts: tuple[str, ...]
+    """Name of every rank's host."""
     fabric: Fabric | None = None
+    """Fabric with routes; None where it is not known."""
     numbers: NDArray[np.int64] | None = None
+    """Number in the fabric of every rank's host, shape [ranks]."""
 
     def channel_rates(self, fabric: Fabric) -> NDArray[np.float64]:
         """Bytes per second of every channel between switches, where the wire is known."""
@@ -167,17 +164,14 @@ def _channels(
 
 @dataclass(frozen=True, eq=False)
 class ProgramTraffic:
-    """What hosts have sent each other in a program's run.
-
-    Attributes:
-        names: of the hosts, shape [hosts].
-        bytes: from host to host, shape [hosts, hosts], float64; nothing from a host to itself.
-        host_of_rank: index of every rank's host, shape [ranks].
-    """
+    """What hosts have sent each other in a program's run."""
 
     names: NDArray[np.str_]
+    """Names of the hosts, shape [hosts]."""
     bytes: NDArray[np.float64]
+    """Bytes from host to host, shape [hosts, hosts], float64; nothing from a host to itself."""
     host_of_rank: NDArray[np.integer]
+    """Index of every rank's host, shape [ranks]."""
 
     @classmethod
     def between(

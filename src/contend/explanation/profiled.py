@@ -49,19 +49,16 @@ _LONG_S = 1.0
 
 @dataclass(frozen=True, eq=False)
 class ProfileSource:
-    """A profile with what is known beside it; times are means over ranks.
-
-    Attributes:
-        profile: recorded.
-        fabric: with the routes that it ran on; None where they are not known.
-        wire: bytes per second of a port, said now; None for what is known of the place.
-        calibration: what messages cost there; None: the profile itself tells.
-    """
+    """A profile with what is known beside it; times are means over ranks."""
 
     profile: ProgramProfile
+    """Profile that was recorded."""
     fabric: Fabric | None = None
+    """Fabric with the routes that it ran on; None where they are not known."""
     wire: float | None = None
+    """Bytes per second of a port, said now; None for what is known of the place."""
     calibration: Calibration | None = None
+    """What messages cost there; None: the profile itself tells."""
     remarks: list[str] = field(default_factory=list)
 
     def evidence(self) -> Iterator[Evidence]:

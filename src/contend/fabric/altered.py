@@ -26,24 +26,21 @@ _NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """What is left of a fabric.
-
-    Attributes:
-        fabric: without what died, the hosts that died with it, and those that are cut off from
-            most others; without routes. Ports and addresses stay.
-        switches: numbers that its switches had before.
-        hosts: likewise of its hosts.
-        lost: what died, in words: ``switch "top 1" with 6 cables``.
-        hosts_lost: hosts that hung on a switch or link that died.
-        hosts_cut: hosts that no cables join to the larger part any more.
-    """
+    """What is left of a fabric."""
 
     fabric: Fabric
+    """Fabric without what died, the hosts that died with it, and those that are cut off from most
+    others; without routes. Ports and addresses stay."""
     switches: NDArray[np.int64]
+    """Numbers that its switches had before."""
     hosts: NDArray[np.int64]
+    """Numbers that its hosts had before."""
     lost: tuple[str, ...]
+    """What died, in words: ``switch "top 1" with 6 cables``."""
     hosts_lost: int
+    """Hosts that hung on a switch or link that died."""
     hosts_cut: int
+    """Hosts that no cables join to the larger part any more."""
 
     @property
     def words(self) -> str:

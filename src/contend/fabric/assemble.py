@@ -39,18 +39,15 @@ UNEQUAL_RATES = "unequal rates"
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """What a topology file holds.
-
-    Attributes:
-        fabric: without routes.
-        ports: forwarding tables [switches, addresses] in the fabric's order, where the file
-            carries them; see `contend.routes.ForwardingTables`.
-        engine: what made the tables; "" when unknown.
-    """
+    """What a topology file holds."""
 
     fabric: Fabric
+    """Fabric without routes."""
     ports: NDArray[np.uint16] | None = None
+    """Forwarding tables [switches, addresses] in the fabric's order, where the file carries them;
+    see `contend.routes.ForwardingTables`."""
     engine: str = ""
+    """What made the tables; "" when unknown."""
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,12 @@ class NumberedNames(Sequence[str]):
     """Names counted from 1, such as ``host 1``, ``host 2``, made each time that one is asked for.
 
     They compare and hash as a tuple of the same names does.
-
-    Attributes:
-        what: stands before the number.
-        size: how many there are.
     """
 
     what: str
+    """What stands before the number."""
     size: int
+    """Number of names."""
 
     def __len__(self) -> int:
         return self.size

@@ -32,20 +32,17 @@ _NAMED = 0.6
 
 @dataclass(frozen=True, eq=False)
 class SwitchGroups:
-    """Groups of switches, each within one level, numbered by level and first switch.
-
-    Attributes:
-        number: group of every switch, shape [switches]; -1 where no host can be reached.
-        level: of every group.
-        name: of every group: what its switches' names begin with, and their numbers where several
-            groups of a level begin alike.
-        rule: how they were found: ``names``, ``chassis``, ``cables`` or ``levels``.
-    """
+    """Groups of switches, each within one level, numbered by level and first switch."""
 
     number: NDArray[np.int64]
+    """Group of every switch, shape [switches]; -1 where no host can be reached."""
     level: tuple[int, ...]
+    """Level of every group."""
     name: tuple[str, ...]
+    """Name of every group: what its switches' names begin with, and their numbers where several
+    groups of a level begin alike."""
     rule: str
+    """How they were found: ``names``, ``chassis``, ``cables`` or ``levels``."""
 
 
 def short_names(fabric: Fabric) -> tuple[str, ...]:

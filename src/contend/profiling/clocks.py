@@ -17,19 +17,16 @@ _FARTHEST = 2.0**62
 
 @dataclass(frozen=True)
 class LinearClock:
-    """A clock that follows another: its time t becomes t + shift + slope (t - at).
-
-    Attributes:
-        at: of this clock, in nanoseconds.
-        shift: nanoseconds to add there.
-        slope: nanoseconds to add for each one since.
-        uncertainty: nanoseconds, either way; None when the clocks were never compared.
-    """
+    """A clock that follows another: its time t becomes t + shift + slope (t - at)."""
 
     at: int = 0
+    """Instant on this clock, in nanoseconds."""
     shift: float = 0.0
+    """Nanoseconds to add there."""
     slope: float = 0.0
+    """Nanoseconds to add for each one since."""
     uncertainty: float | None = 0.0
+    """Nanoseconds, either way; None when the clocks were never compared."""
 
     def then(self, other: LinearClock) -> LinearClock:
         """This clock on that which the other one follows."""
@@ -53,17 +50,14 @@ _UNKNOWN = LinearClock(uncertainty=None)
 
 @dataclass(frozen=True)
 class TickCounter:
-    """Ticks as nanoseconds of the host's CLOCK_MONOTONIC.
-
-    Attributes:
-        ticks: at one instant.
-        nanoseconds: of the same instant.
-        period: nanoseconds of a tick; None when it was not read twice.
-    """
+    """Ticks as nanoseconds of the host's CLOCK_MONOTONIC."""
 
     ticks: int
+    """Ticks at one instant."""
     nanoseconds: int
+    """Nanoseconds of the same instant."""
     period: float | None
+    """Nanoseconds of a tick; None when it was not read twice."""
 
     def at(self, ticks: NDArray[np.uint64]) -> Nanoseconds:
         """Instants in nanoseconds."""

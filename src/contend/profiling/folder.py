@@ -183,38 +183,33 @@ class Phase(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """What records that were full have left out, of calls in which ranks may have waited.
-
-    Attributes:
-        after_s: from the first MPI_Init until the first of the records was full.
-        below_s: what such calls took at most.
-        calls: how many there are.
-        seconds: that ranks may have waited in them and in the following.
-        unmatched_s: likewise in longer calls that are there, whose messages were left out.
-    """
+    """What records that were full have left out, of calls in which ranks may have waited."""
 
     after_s: float
+    """Seconds from the first MPI_Init until the first of the records was full."""
     below_s: float
+    """Seconds that such calls took at most."""
     calls: Count
+    """Number of such calls."""
     seconds: float
+    """Seconds that ranks may have waited in them and in the following."""
     unmatched_s: float = 0.0
+    """Seconds that ranks may have waited in longer calls that are there, whose messages were left
+    out."""
 
 
 class OtherProgram(msgspec.Struct, frozen=True):
-    """Another MPI program of a command, with a profile of its own.
-
-    Attributes:
-        folder: of that profile, from where the first one's folder is.
-        launch: what its records call it.
-        origin: how it came after the first, for people.
-        begun_unix: seconds since 1970 when it began by itself; None where it was spawned, or where
-            that is not known.
-    """
+    """Another MPI program of a command, with a profile of its own."""
 
     folder: str
+    """Folder of that profile, from where the first one's folder is."""
     launch: str
+    """What its records call it."""
     origin: str
+    """How it came after the first, for people."""
     begun_unix: float | None
+    """Seconds since 1970 when it began by itself; None where it was spawned, or where that is not
+    known."""
 
 
 class FirstGone(msgspec.Struct, frozen=True):

@@ -35,15 +35,12 @@ _MOST_PHASES = 4
 
 @dataclass(frozen=True)
 class Rounds:
-    """Part of a sequence that repeats itself.
-
-    Attributes:
-        begins: index of the first call of every round, and of the call after the last round.
-        period: calls of a usual round.
-    """
+    """Part of a sequence that repeats itself."""
 
     begins: Places
+    """Index of the first call of every round, and of the call after the last round."""
     period: int
+    """Calls of a usual round."""
 
     @property
     def count(self) -> int:

@@ -166,19 +166,16 @@ _Launch = tuple[int, str, str]
 
 @dataclass(frozen=True)
 class RankHeader:
-    """What is known of a rank by its header.
-
-    Attributes:
-        path: of its record.
-        header: as it stands there.
-        counter: its ticks on its host's clock.
-        host: where it ran.
-    """
+    """What is known of a rank by its header."""
 
     path: Path
+    """Path of its record."""
     header: np.void
+    """Header as it stands there."""
     counter: TickCounter
+    """Ticks of the rank on its host's clock."""
     host: str
+    """Host on which it ran."""
 
     @property
     def begun_unix(self) -> float:
@@ -199,15 +196,12 @@ class RankHeader:
 
 @dataclass(frozen=True)
 class RecordedProgram:
-    """Ranks of one MPI_COMM_WORLD.
-
-    Attributes:
-        launch: tells the program from all others.
-        ranks: those that left a record, by number.
-    """
+    """Ranks of one MPI_COMM_WORLD."""
 
     launch: str
+    """What tells the program from all others."""
     ranks: dict[int, RankHeader]
+    """Ranks that left a record, by number."""
 
     @property
     def size(self) -> int:

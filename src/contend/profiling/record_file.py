@@ -41,49 +41,46 @@ Items = NDArray[Any]
 
 @dataclass(frozen=True)
 class RankRecord:
-    """What one rank left.
-
-    Attributes:
-        path: of its file.
-        rank: in MPI_COMM_WORLD.
-        size: of MPI_COMM_WORLD.
-        state: how the rank ended.
-        host: where it ran.
-        library: first line of what its MPI library says of its version.
-        program: the file that ran.
-        header: all of the header, of dtype `HEADER`.
-        lost: items that no longer fitted, by section.
-        routines: names by index.
-        modules: the executable lines of ``/proc/self/maps``.
-        communicators: of dtype `COMMUNICATOR`.
-        members: ranks in MPI_COMM_WORLD; communicators name their parts of it.
-        cells: of dtype `CELL`.
-        peers: of dtype `PEER`, by rank in MPI_COMM_WORLD.
-        collectives: of dtype `COLLECTIVE`.
-        threads: of dtype `UNDER_WAY`: the call that each thread is in.
-        events: of dtype `EVENT`, from the beginning to the first that was left out.
-        later: of those from there on the longest.
-    """
+    """What one rank left."""
 
     path: Path
+    """Path of its file."""
     rank: int
+    """Rank in MPI_COMM_WORLD."""
     size: int
+    """Size of MPI_COMM_WORLD."""
     state: State
+    """How the rank ended."""
     host: str
+    """Host on which it ran."""
     library: str
+    """First line of what its MPI library says of its version."""
     program: str
+    """File that ran."""
     header: np.void
+    """All of the header, of dtype `HEADER`."""
     lost: Mapping[str, int]
+    """Items that no longer fitted, by section."""
     routines: tuple[str, ...]
+    """Names of routines, by index."""
     modules: tuple[str, ...]
+    """Executable lines of ``/proc/self/maps``."""
     communicators: Items
+    """Communicators of dtype `COMMUNICATOR`."""
     members: NDArray[np.int32]
+    """Ranks in MPI_COMM_WORLD; communicators name their parts of it."""
     cells: Items
+    """Cells of dtype `CELL`."""
     peers: Items
+    """Peers of dtype `PEER`, by rank in MPI_COMM_WORLD."""
     collectives: Items
+    """Collectives of dtype `COLLECTIVE`."""
     threads: Items
+    """Threads of dtype `UNDER_WAY`: the call that each thread is in."""
     events: Items
+    """Events of dtype `EVENT`, from the beginning to the first that was left out."""
     later: Items
+    """Longest of the events from there on."""
 
     def members_of(self, index: int) -> NDArray[np.int32] | None:
         """Ranks of a communicator in MPI_COMM_WORLD, by their rank in it; None if not kept."""

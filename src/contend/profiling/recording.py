@@ -53,43 +53,37 @@ NAME = "profile"
 
 @dataclass(frozen=True)
 class RecordedJob:
-    """A program and where its ranks run.
-
-    Attributes:
-        words: the command; where `shape` is None it starts its ranks by itself.
-        shape: ranks that contend starts.
-        place: where it does so.
-        mpi: the MPI library: a name, a folder or a wrapper; None: that of the command, or where
-            contend starts the ranks, the first usable one.
-        labels: conditions that no program can see.
-        memory: bytes that the record of a rank may take; None for the usual ones.
-    """
+    """A program and where its ranks run."""
 
     words: tuple[str, ...]
+    """Command; where `shape` is None it starts its ranks by itself."""
     shape: Shape | None = None
+    """Ranks that contend starts."""
     place: Place | None = None
+    """Where contend starts them."""
     mpi: str | None = None
+    """MPI library: a name, a folder or a wrapper; None: that of the command, or where contend
+    starts the ranks, the first usable one."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    """Conditions that no program can see."""
     memory: int | None = None
+    """Bytes that the record of a rank may take; None for the usual ones."""
 
 
 @dataclass(frozen=True)
 class RecordingOutcome:
-    """How a recorded program ended.
-
-    Attributes:
-        status: exit status of the command; None when contend was interrupted.
-        profile: of the first MPI program; None when no rank left a record.
-        others: of the other programs that the command started.
-        why: why there is no profile; "" when there is one.
-        interruption: what ended contend in between, to be raised again.
-    """
+    """How a recorded program ended."""
 
     status: int | None
+    """Exit status of the command; None when contend was interrupted."""
     profile: ProgramProfile | None = None
+    """Profile of the first MPI program; None when no rank left a record."""
     others: tuple[ProgramProfile, ...] = ()
+    """Profiles of the other programs that the command started."""
     why: str = ""
+    """Why there is no profile; "" when there is one."""
     interruption: BaseException | None = None
+    """What ended contend in between, to be raised again."""
 
 
 def run_recorded(

@@ -66,32 +66,26 @@ _NAME = re.compile(rf"(.*\){_QUALIFIERS})((?: \[clone [^]]*\])*)")
 
 @dataclass(frozen=True)
 class CodePlace:
-    """Where a call stands.
-
-    Attributes:
-        module: the file that was mapped there, or whose line it is; "" where no file was.
-        offset: of the return address in that file; its line if that is source code.
-        is_source: whether it is.
-    """
+    """Where a call stands."""
 
     module: str
+    """File that was mapped there, or whose line it is; "" where no file was."""
     offset: int
+    """Offset of the return address in that file; its line if that is source code."""
     is_source: bool = False
+    """Whether that file is source code."""
 
 
 @dataclass(frozen=True)
 class CodeLine:
-    """What is known of a place.
-
-    Attributes:
-        symbol: function, demangled, with the offset in it where the line is not known; or "".
-        file: source file; "" where that is not known.
-        line: in it; 0 where that is not known.
-    """
+    """What is known of a place."""
 
     symbol: str = ""
+    """Function, demangled, with the offset in it where the line is not known; or ""."""
     file: str = ""
+    """Source file; "" where that is not known."""
     line: int = 0
+    """Number of the line in it; 0 where that is not known."""
 
 
 class Places:

@@ -247,21 +247,18 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
 
 @dataclass(frozen=True, eq=False)
 class TableSteps:
-    """Entries of tables that run, to be changed one after the other.
-
-    Attributes:
-        fabric: the fabric with the tables after all of them.
-        at: switch of every step, shape [steps].
-        address: address of the entry, shape [steps].
-        before: its port so far, shape [steps].
-        after: its port from then on, shape [steps].
-    """
+    """Entries of tables that run, to be changed one after the other."""
 
     fabric: Fabric
+    """Fabric with the tables after all of them."""
     at: NDArray[np.int64]
+    """Switch of every step, shape [steps]."""
     address: NDArray[np.int64]
+    """Address of the entry, shape [steps]."""
     before: NDArray[np.int64]
+    """Port of the entry so far, shape [steps]."""
     after: NDArray[np.int64]
+    """Port of the entry from then on, shape [steps]."""
 
 
 def table_steps(

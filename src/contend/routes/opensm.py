@@ -47,21 +47,18 @@ _LOGGED = re.compile(r"\] 0x0([12]) -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked of OpenSM.
-
-    Attributes:
-        text: the order as it was given.
-        engine: the engine's name.
-        lmc: every host gets 2^lmc LIDs.
-        roots: a file with one GUID of a root switch on each line, or None.
-        limit: seconds after which it is given up.
-    """
+    """What is asked of OpenSM."""
 
     text: str
+    """Order as it was given."""
     engine: str
+    """Name of the engine."""
     lmc: int = 0
+    """Logarithm of the number of LIDs that every host gets: 2^lmc."""
     roots: Path | None = None
+    """File with one GUID of a root switch on each line, or None."""
     limit: float = _USUAL_LIMIT
+    """Seconds after which the engine is given up."""
 
     @classmethod
     def parse(cls, text: str) -> Order:

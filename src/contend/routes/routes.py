@@ -44,31 +44,25 @@ ONE_WAY = Ways(0)
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Messages under way together.
-
-    Attributes:
-        source: place of every message, shape [messages].
-        target: likewise.
-        draw: which drawing of the routes they take, where these are drawn.
-        spread: whether they use all addresses of hosts with LMC > 0 in turn.
-    """
+    """Messages under way together."""
 
     source: NDArray[np.uint32]
+    """Place that every message comes from, shape [messages]."""
     target: NDArray[np.uint32]
+    """Place that every message goes to, shape [messages]."""
     draw: int
+    """Which drawing of the routes they take, where these are drawn."""
     spread: bool = False
+    """Whether they use all addresses of hosts with LMC > 0 in turn."""
 
 
 @dataclass(frozen=True)
 class Routes(ABC):
-    """Which ways messages take between hosts.
-
-    Attributes:
-        engine: what made them, such as ``minhop``, ``opensm:ftree`` or ``ecmp``; "" when they were
-            read from a file.
-    """
+    """Which ways messages take between hosts."""
 
     engine: str = field(default="", kw_only=True)
+    """What made them, such as ``minhop``, ``opensm:ftree`` or ``ecmp``; "" when they were read from
+    a file."""
 
     @property
     def ways(self) -> Ways:
@@ -190,19 +184,16 @@ class Routes(ABC):
 
 @dataclass(frozen=True, eq=False)
 class RoutesLeft:
-    """Routes of which some do not arrive.
-
-    Attributes:
-        resolver: of those that do; it must be asked for no others.
-        row: of every host as a target, in `cut`, shape [hosts].
-        column: of every host as a source, shape [hosts].
-        cut: 1 where some way does not arrive, shape [rows, columns].
-    """
+    """Routes of which some do not arrive."""
 
     resolver: _core.Resolver
+    """Resolver of routes that arrive; it must be asked for no others."""
     row: NDArray[np.uint32]
+    """Row of every host as a target, in `cut`, shape [hosts]."""
     column: NDArray[np.uint32]
+    """Column of every host as a source, shape [hosts]."""
     cut: NDArray[np.uint8]
+    """Whether some way does not arrive (1), shape [rows, columns]."""
 
 
 def make_resolver(

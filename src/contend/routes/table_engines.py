@@ -43,18 +43,16 @@ class ComputedRoutes(Routes):
 
     The channels that a message crosses follow from the numbers of its hosts, and are the same that
     the engine's tables would give. What needs tables gets them, made when they are first asked for.
-
-    Attributes:
-        made_for: the fabric that they were computed for, without routes.
-        by_tables: the engine, which makes the ports of `ForwardingTables`.
-        by_formula: makes the resolver between hosts on what was found.
-        find: finds what the fabric is.
     """
 
     made_for: Fabric = field(repr=False)
+    """Fabric that they were computed for, without routes."""
     by_tables: Callable[[Fabric], NDArray[np.uint16]] = field(repr=False)
+    """Engine that makes the ports of `ForwardingTables`."""
     by_formula: Callable[[Fabric, Any, NDArray[np.uint32]], _core.Resolver] = field(repr=False)
+    """What makes the resolver between hosts on what was found."""
     find: Callable[[_core.Fabric], Any] = field(repr=False)
+    """What finds what the fabric is."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made_of(self)
@@ -123,15 +121,12 @@ def computed_routes(
 
 @dataclass(frozen=True)
 class EngineJob:
-    """What an engine is asked to route.
-
-    Attributes:
-        fabric: with addresses, without routes.
-        options: of the engine, by name.
-    """
+    """What an engine is asked to route."""
 
     fabric: Fabric
+    """Fabric with addresses, without routes."""
     options: Mapping[str, str]
+    """Options of the engine, by name."""
 
     @property
     def targets(self) -> _core.Targets:

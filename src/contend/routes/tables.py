@@ -62,22 +62,18 @@ class _KeptLanes:
 
 @dataclass(frozen=True, eq=False)
 class ForwardingTables(Routes):
-    """One forwarding table per switch, in the order of the fabric's switches.
-
-    Attributes:
-        ports: shape [switches, addresses], dtype uint16; entry [s, a] is the port by which switch
-            s sends what is meant for address a. 0 is the switch itself, NO_PORT no entry.
-            Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
-        lane: the virtual lane of all routes to an address, shape [addresses], dtype uint8; None
-            where nothing is known of lanes or all are on the first.
-        lane_by_pair: whether what made them assigns lanes by source and target, which it does not
-            tell: they are then those of LASH's rule, each route on the lowest lane on which it
-            closes no circle.
-    """
+    """One forwarding table per switch, in the order of the fabric's switches."""
 
     ports: NDArray[np.uint16]
+    """Ports, shape [switches, addresses], dtype uint16; entry [s, a] is the port by which switch s
+    sends what is meant for address a. 0 is the switch itself, NO_PORT no entry. Addresses are the
+    LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`)."""
     lane: NDArray[np.uint8] | None = None
+    """Virtual lane of all routes to an address, shape [addresses], dtype uint8; None where nothing
+    is known of lanes or all are on the first."""
     lane_by_pair: bool = False
+    """Whether what made them assigns lanes by source and target, which it does not tell: they are
+    then those of LASH's rule, each route on the lowest lane on which it closes no circle."""
     _kept: list[_KeptResolver] = field(default_factory=list, init=False, repr=False)
     _lanes: list[_KeptLanes] = field(default_factory=list, init=False, repr=False)
 

@@ -28,19 +28,16 @@ class TraceEnd(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """The route from one host to another.
-
-    Attributes:
-        fabric: where it leads through.
-        source: number of the host where it starts.
-        target: number of the host where it ends.
-        channels: their numbers in order, those of both hosts included.
-    """
+    """The route from one host to another."""
 
     fabric: Fabric
+    """Fabric through which it leads."""
     source: int
+    """Number of the host where it starts."""
     target: int
+    """Number of the host where it ends."""
     channels: tuple[int, ...]
+    """Numbers of its channels in order, those of both hosts included."""
 
     def __len__(self) -> int:
         return len(self.channels)

@@ -32,17 +32,14 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True)
 class HeldFolder:
-    """A folder that this process holds.
-
-    Attributes:
-        path: where it is; named after its kind, the process that made it, and the mark.
-        mark: bytes that no other has.
-        lock: the file descriptor that holds it.
-    """
+    """A folder that this process holds."""
 
     path: Path
+    """Where it is; named after its kind, the process that made it, and the mark."""
     mark: bytes
+    """Bytes that no other has."""
     lock: int
+    """File descriptor that holds it."""
 
     def remove(self) -> None:
         """Removes it with all that is in it, and lets it go."""

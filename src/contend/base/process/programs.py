@@ -53,18 +53,15 @@ class Program(subprocess.Popen[bytes]):
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended.
-
-    Attributes:
-        status: exit status; minus a signal's number when that ended it; None when it ran out of
-            time; 127 when it could not be started.
-        output: what it wrote to standard output.
-        errors: what it wrote to standard error.
-    """
+    """How a program ended."""
 
     status: int | None
+    """Exit status; minus a signal's number when that ended it; None when it ran out of time; 127
+    when it could not be started."""
     output: bytes = b""
+    """What it wrote to standard output."""
     errors: bytes = b""
+    """What it wrote to standard error."""
 
     @property
     def text(self) -> str:

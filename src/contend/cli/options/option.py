@@ -119,19 +119,16 @@ def drawable(target: _Target) -> _Target:
 
 @dataclass(frozen=True)
 class Option:
-    """An option as every verb has it.
-
-    Attributes:
-        names: its names, the long one first.
-        metavar: what it takes; None for a switch.
-        help: what it means, without the last full stop, so that a verb may go on.
-        callback: what makes its value of its text.
-    """
+    """An option as every verb has it."""
 
     names: tuple[str, ...]
+    """Its names, the long one first."""
     metavar: str | None
+    """What it takes; None for a switch."""
     help: str
+    """What it means, without the last full stop, so that a verb may go on."""
     callback: Callable[..., Any] | None = None
+    """What makes its value of its text."""
 
     def __call__(
         self, more: str = "", *, default: str = "", many: bool = False, **others: Any

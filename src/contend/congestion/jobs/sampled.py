@@ -21,22 +21,19 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SampledMessages:
-    """Messages of several samples, a row each.
-
-    Attributes:
-        crossed: channels, padded with the number after the last, shape [messages, longest].
-        port: rate of the slower of both hosts' ports, shape [messages].
-        job: whose, shape [messages].
-        sample: in which, counted from the first of them, shape [messages].
-        part: of the message on every channel that it crosses, shape [messages, longest]; None where
-            that is all of it.
-    """
+    """Messages of several samples, a row each."""
 
     crossed: NDArray[np.int64]
+    """Channels, padded with the number after the last, shape [messages, longest]."""
     port: Shares
+    """Rate of the slower of both hosts' ports, shape [messages]."""
     job: NDArray[np.int64]
+    """Job that a message is of, shape [messages]."""
     sample: NDArray[np.int64]
+    """Sample that a message is of, counted from the first of them, shape [messages]."""
     part: Shares | None = None
+    """Part of the message on every channel that it crosses, shape [messages, longest]; None where
+    that is all of it."""
 
     def of(self, chosen: NDArray[np.int64]) -> SampledMessages:
         """Some of them, by number."""

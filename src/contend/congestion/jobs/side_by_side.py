@@ -24,22 +24,19 @@ _HOTTEST = 10
 
 @dataclass(frozen=True, eq=False)
 class PairLoss:
-    """What a job loses where one other runs beside it and nobody else does.
-
-    Attributes:
-        victim: the job that loses, by its number.
-        rival: the other.
-        loss: of the mean share of the victim's messages.
-        margin: half of its 95 % interval.
-        channels: on which the victim's messages lose it, with the part of the loss that each has,
-            the largest first: of every message the channel that gives it least beside the rival.
-    """
+    """What a job loses where one other runs beside it and nobody else does."""
 
     victim: int
+    """Number of the job that loses."""
     rival: int
+    """Number of the other job."""
     loss: float
+    """Loss of the mean share of the victim's messages."""
     margin: float
+    """Half of its 95 % interval."""
     channels: tuple[tuple[int, float], ...]
+    """Channels on which the victim's messages lose it, with the part of the loss that each has, the
+    largest first: of every message the channel that gives it least beside the rival."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,30 +48,28 @@ class SideBySide:
     where all links are alike. What a job gets is the mean over its messages; where ranks have
     several messages at once, and within rails, what its hosts get of what their ports allow until
     the last message is done, see `EachHost`.
-
-    Attributes:
-        alone: by the job's own messages only, shape [jobs, samples]; 1 where it sends none.
-        beside: by the messages of all jobs, shape [jobs, samples].
-        bytes_per_second: what they get beside all others, in the mean, shape [jobs]; None where
-            the rates of links are not known.
-        pairs: those that lose anything to one other job.
-        pattern_in: which of the patterns each sends, by number, shape [jobs, samples].
-        waits_for_last: whether each job gets what its hosts get until its last message is done.
-        hottest: channels between switches that need most time for the messages of all jobs, the
-            hottest first: number, mean heat over the samples, in messages at the fastest port, and
-            the part of it that each job has, by number, the largest first.
-        used: of every channel between switches and job on it the channel, the job, by number, and
-            the heat of its messages, each of shape [pairs].
     """
 
     alone: Shares
+    """What its own messages get by themselves, shape [jobs, samples]; 1 where it sends none."""
     beside: Shares
+    """What they get beside the messages of all jobs, shape [jobs, samples]."""
     bytes_per_second: Shares | None
+    """What they get beside all others, in the mean, shape [jobs]; None where the rates of links are
+    not known."""
     pairs: tuple[PairLoss, ...]
+    """Pairs of which one job loses anything to the other."""
     pattern_in: NDArray[np.int64]
+    """Number of the pattern that each sends in, shape [jobs, samples]."""
     waits_for_last: NDArray[np.bool_]
+    """Whether each job gets what its hosts get until its last message is done."""
     hottest: tuple[tuple[int, float, tuple[tuple[int, float], ...]], ...]
+    """Channels between switches that need most time for the messages of all jobs, the hottest
+    first: number, mean heat over the samples, in messages at the fastest port, and the part of it
+    that each job has, by number, the largest first."""
     used: tuple[NDArray[np.int64], NDArray[np.int64], Shares]
+    """Of every channel between switches and job on it the channel, the job, by number, and the heat
+    of its messages, each of shape [pairs]."""
 
 
 def judge_jobs(

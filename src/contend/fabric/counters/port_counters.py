@@ -26,36 +26,34 @@ class PortCount:
     """What a port has counted.
 
     A port is named by the GUID of its node, or a LID of it, or a host's name and its device.
-
-    Attributes:
-        port: number on its switch or adapter.
-        guid: of the node or port; 0 where it is not said.
-        lid: 0 where it is not said.
-        host: name of the host, "" likewise.
-        device: of the host, such as ``mlx5_0``.
-        sent: bytes; None where it is not said, or where the counter is full.
-        received: likewise.
-        waited: ticks in which the port had something to send and could not.
-        faults: what went wrong, by the meaning in `FAULTS` and the counter's name.
-        time: seconds since 1970 at which that was so; None where it is not said.
-        kind: of counters, which tells what `sent` and `received` were taken for: one of `UNITS`.
-        told: names of all its counters, those of errors too.
-        full: names of those that have reached the end of 32 bits, and say nothing.
     """
 
     port: int
+    """Number of the port on its switch or adapter."""
     guid: int = 0
+    """GUID of the node or port; 0 where it is not said."""
     lid: int = 0
+    """LID; 0 where it is not said."""
     host: str = ""
+    """Name of the host; "" where it is not said."""
     device: str = ""
+    """Device of the host, such as ``mlx5_0``."""
     sent: float | None = None
+    """Bytes sent; None where it is not said, or where the counter is full."""
     received: float | None = None
+    """Bytes received; None likewise."""
     waited: float | None = None
+    """Ticks in which the port had something to send and could not."""
     faults: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False)
+    """What went wrong, by the meaning in `FAULTS` and the counter's name."""
     time: float | None = None
+    """Seconds since 1970 at which that was so; None where it is not said."""
     kind: str = field(default="", compare=False)
+    """Kind of counters, which tells what `sent` and `received` were taken for: one of `UNITS`."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of all its counters, those of errors too."""
     full: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of those that have reached the end of 32 bits, and say nothing."""
 
     @property
     def key(self) -> tuple[int, int, str, str, int]:

@@ -17,25 +17,22 @@ _STEPS = 2**40
 
 @dataclass(frozen=True, eq=False)
 class CutGraph:
-    """Nodes with hosts and without, and what the cables between them carry.
-
-    Attributes:
-        node: of every switch, shape [switches].
-        nodes: how many there are.
-        tail: one end of every joined pair, each in both directions, ascending; shape [2 pairs].
-        head: the other end, ascending for every tail.
-        weight: what all cables of a pair carry in one direction, likewise.
-        host_node: node of every host that takes part, shape [hosts].
-        host_weight: what a host's cable carries, shape [hosts].
-    """
+    """Nodes with hosts and without, and what the cables between them carry."""
 
     node: NDArray[np.int64]
+    """Node of every switch, shape [switches]."""
     nodes: int
+    """Number of nodes."""
     tail: NDArray[np.int64]
+    """One end of every joined pair, each in both directions, ascending; shape [2 pairs]."""
     head: NDArray[np.int64]
+    """Other end, ascending for every tail; shape [2 pairs]."""
     weight: NDArray[np.float64]
+    """What all cables of a pair carry in one direction; shape [2 pairs]."""
     host_node: NDArray[np.int64]
+    """Node of every host that takes part, shape [hosts]."""
     host_weight: NDArray[np.float64]
+    """What a host's cable carries, shape [hosts]."""
 
     @classmethod
     def of(cls, fabric: Fabric, capacity: Capacities, hosts: NDArray[np.integer]) -> CutGraph:

@@ -38,17 +38,14 @@ def narrowest_side(graph: CutGraph) -> NDArray[np.bool_] | None:
 
 @dataclass(frozen=True)
 class _Step:
-    """Some nodes with the same neighbours are put on one side together.
-
-    Attributes:
-        nodes: these.
-        stays: whether a neighbour is still to come, so that it joins the front.
-        leaves: nodes of the front that have no neighbour to come from now on.
-    """
+    """Some nodes with the same neighbours are put on one side together."""
 
     nodes: tuple[int, ...]
+    """Nodes that it takes."""
     stays: bool
+    """Whether a neighbour is still to come, so that it joins the front."""
     leaves: tuple[int, ...]
+    """Nodes of the front that have no neighbour to come from now on."""
 
 
 class _Order:

@@ -40,17 +40,14 @@ _Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class MissingCables:
-    """Two switches that fewer cables join than like pairs.
-
-    Attributes:
-        switches: both, the one of the lower level first.
-        cables: between them.
-        usual: cables between like pairs.
-    """
+    """Two switches that fewer cables join than like pairs."""
 
     switches: tuple[int, int]
+    """Both switches, the one of the lower level first."""
     cables: int
+    """Number of cables between them."""
     usual: int
+    """Number of cables between like pairs."""
 
     def words(self, fabric: Fabric) -> str:
         """Both switches, what joins them and what like pairs have, in one line."""

@@ -23,35 +23,29 @@ _Fault = tuple[str, int]
 
 @dataclass(frozen=True)
 class SlowLinks:
-    """What was found.
-
-    Attributes:
-        faults: a sentence for every link that is slower than its like, with both its ends.
-        channels: the first channel of each of these links.
-        generations: a sentence for every kind of links of which many, or all of a switch's, are
-            slower than the others: older devices rather than faults.
-    """
+    """What was found."""
 
     faults: tuple[str, ...]
+    """A sentence for every link that is slower than its like, with both its ends."""
     channels: tuple[int, ...]
+    """First channel of each of these links."""
     generations: tuple[str, ...]
+    """A sentence for every kind of links of which many, or all of a switch's, are slower than the
+    others: older devices rather than faults."""
 
 
 @dataclass(frozen=True)
 class _Link:
-    """A link whose rate is known, and what it is compared with.
-
-    Attributes:
-        channel: its first one.
-        label: its rate.
-        speed: the same in bytes per second.
-        groups: of links that should be like it, the nearest first; the last one is its kind.
-    """
+    """A link whose rate is known, and what it is compared with."""
 
     channel: int
+    """Its first channel."""
     label: str
+    """Its rate."""
     speed: float
+    """Its rate in bytes per second."""
     groups: tuple[_Group, ...]
+    """Groups of links that should be like it, the nearest first; the last one is its kind."""
 
 
 class _Groups:

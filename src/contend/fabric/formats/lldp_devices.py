@@ -29,30 +29,28 @@ _MOST_ALIKE = 64
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A neighbour that a device hears at a port.
-
-    Attributes:
-        port: the port, by its name.
-        name: the neighbour's, or its address where it tells none.
-        address: its Ethernet address as a number; 0: unknown.
-        forwards: whether it says that it bridges or routes.
-        peer_ports: what its port may be called, the likeliest first.
-        rate: ``10GbE``; "" where it is not told.
-        guest: whether it is of a kind that sits on another device's cable: a phone, or the
-            controller that shares its server's port.
-        identity: its chassis id in the one spelling that `chassis_identity` knows; "" for none.
-        line: in the one file that tells all; 0 where there are several.
-    """
+    """A neighbour that a device hears at a port."""
 
     port: str
+    """Name of the port."""
     name: str
+    """Name of the neighbour, or its address where it tells none."""
     address: int
+    """Ethernet address of the neighbour as a number; 0: unknown."""
     forwards: bool
+    """Whether the neighbour says that it bridges or routes."""
     peer_ports: tuple[str, ...]
+    """What the neighbour's port may be called, the likeliest first."""
     rate: str
+    """Rate, ``10GbE``; "" where it is not told."""
     guest: bool = False
+    """Whether the neighbour is of a kind that sits on another device's cable: a phone, or the
+    controller that shares its server's port."""
     identity: str = ""
+    """Chassis id of the neighbour in the one spelling that `chassis_identity` knows; "" for
+    none."""
     line: int = 0
+    """Line in the one file that tells all; 0 where there are several."""
 
     @property
     def nameless(self) -> bool:

@@ -188,27 +188,24 @@ def place_magnum(plan: Plan, name: str) -> ExternalPorts:
 
 @dataclass(frozen=True)
 class Machine:
-    """Leaves with hosts below core switches, the same number of cables from each to each.
-
-    Attributes:
-        hosts: all of them.
-        leaves: 24-port leaf switches.
-        host_ports: ports for hosts on each leaf.
-        cores: core switches.
-        links: cables from each leaf to each core switch.
-        rate: of every cable.
-        core: what a core switch is called.
-        place_core: adds one to a plan under a name.
-    """
+    """Leaves with hosts below core switches, the same number of cables from each to each."""
 
     hosts: int
+    """Number of hosts."""
     leaves: int
+    """Number of 24-port leaf switches."""
     host_ports: int
+    """Number of ports for hosts on each leaf."""
     cores: int
+    """Number of core switches."""
     links: int
+    """Number of cables from each leaf to each core switch."""
     rate: str
+    """Rate of every cable."""
     core: str
+    """What a core switch is called."""
     place_core: Callable[[Plan, str], ExternalPorts]
+    """What adds a core switch to a plan under a name."""
 
     def build(self, name: str) -> Fabric:
         """Cable j (from 0) between leaf i and core switch c, all from 0, joins two ports.

@@ -132,17 +132,14 @@ def _generator_exponents(q: int, delta: int) -> tuple[Indices, Indices]:
 
 @dataclass(frozen=True)
 class GaloisField:
-    """The field with q = p^n elements, numbered 0 .. q - 1 by their base-p digits.
-
-    Attributes:
-        add: sums, shape [q, q].
-        multiply: products, shape [q, q].
-        power: powers of a primitive element, exponents 0 .. q - 2, shape [q - 1].
-    """
+    """The field with q = p^n elements, numbered 0 .. q - 1 by their base-p digits."""
 
     add: NDArray[np.int64]
+    """Sums, shape [q, q]."""
     multiply: NDArray[np.int64]
+    """Products, shape [q, q]."""
     power: NDArray[np.int64]
+    """Powers of a primitive element, exponents 0 .. q - 2, shape [q - 1]."""
 
     @property
     def order(self) -> int:

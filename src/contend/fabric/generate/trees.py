@@ -188,19 +188,16 @@ def _check(what: str, radix: int, down: int, up: int, links: int) -> None:
 
 @dataclass(frozen=True)
 class Cores:
-    """What joins the rails where each has spines of its own.
-
-    Attributes:
-        switches: core switches; 0 for a network of rails alone.
-        groups: of core switches; each joins an equal part of every rail's spines.
-        blocks: of units; each has spines of its own.
-        links: cables between each spine and each core of its group.
-    """
+    """What joins the rails where each has spines of its own."""
 
     switches: int
+    """Number of core switches; 0 for a network of rails alone."""
     groups: int = 1
+    """Number of groups of core switches; each joins an equal part of every rail's spines."""
     blocks: int = 1
+    """Number of blocks of units; each has spines of its own."""
     links: int = 1
+    """Number of cables between each spine and each core of its group."""
 
 
 def rail_optimised(

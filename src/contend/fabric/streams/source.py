@@ -227,17 +227,14 @@ _File = tuple[str, Iterator[bytes]]
 
 @dataclass(frozen=True)
 class Bundle:
-    """What kinds of files lie in a folder or archive.
-
-    Attributes:
-        path: the folder or archive.
-        names: those of all files, in its order.
-        by_kind: names of the files of every kind that is known.
-    """
+    """What kinds of files lie in a folder or archive."""
 
     path: str
+    """Folder or archive."""
     names: tuple[str, ...]
+    """Names of all files, in its order."""
     by_kind: dict[str, list[str]]
+    """Names of the files of every kind that is known."""
 
     def best(self, order: Iterable[str], what: str) -> str:
         """The first kind in this order that there is.

@@ -27,21 +27,18 @@ MOST_RAILS = 256
 
 @dataclass(frozen=True, eq=False)
 class ToldRails:
-    """Servers and rails that need not be found from names.
-
-    Attributes:
-        words: what is told, in a line.
-        names: of the servers; "" for one that is called as its hosts' descriptions say.
-        adapters: of every server by rail, as they are told; `NONE` where it should have none.
-        server: of every host by its place among `names`, shape [hosts]; -1 where nothing is told.
-        rail: of every host, from 0, shape [hosts]; -1 likewise.
-    """
+    """Servers and rails that need not be found from names."""
 
     words: str
+    """What is told, in a line."""
     names: tuple[str, ...]
+    """Names of the servers; "" for one that is called as its hosts' descriptions say."""
     adapters: tuple[tuple[str, ...], ...]
+    """Adapters of every server by rail, as they are told; `NONE` where it should have none."""
     server: NDArray[np.int64]
+    """Server of every host by its place among `names`, shape [hosts]; -1 where nothing is told."""
     rail: NDArray[np.int64]
+    """Rail of every host, from 0, shape [hosts]; -1 where nothing is told."""
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -112,17 +109,14 @@ _WORD = re.compile(r'\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
 
 @dataclass(frozen=True)
 class RailLine:
-    """The adapters of a server, or of all that are alike, in the order of rails.
-
-    Attributes:
-        server: its name, or `EVERY`.
-        adapters: by name or GUID; `NONE` for one that it has not.
-        line: where it stands; 0 where the file as a whole says so.
-    """
+    """The adapters of a server, or of all that are alike, in the order of rails."""
 
     server: str
+    """Name of the server, or `EVERY`."""
     adapters: tuple[str, ...]
+    """Adapters by name or GUID; `NONE` for one that it has not."""
     line: int
+    """Where it stands; 0 where the file as a whole says so."""
 
 
 def read_rails(path: str) -> list[RailLine]:

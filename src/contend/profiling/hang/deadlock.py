@@ -85,23 +85,20 @@ def with_messages(
 
 @dataclass
 class _Mail:
-    """What ranks have sent, received, and posted receives for, by envelope.
-
-    Attributes:
-        pairs: sources and destinations that are asked for; `ANY` for any source.
-        sent: bytes of messages in their order.
-        sending: how many more, by calls that have not returned.
-        received: how many of them.
-        posted: receives that have not ended.
-        incomplete: ranks of which that is not known.
-    """
+    """What ranks have sent, received, and posted receives for, by envelope."""
 
     pairs: frozenset[tuple[int, int]]
+    """Sources and destinations that are asked for; `ANY` for any source."""
     sent: dict[Envelope, NDArray[np.int64]] = field(default_factory=dict)
+    """Bytes of messages in their order."""
     sending: Counter[Envelope] = field(default_factory=Counter)
+    """How many more of them, by calls that have not returned."""
     received: Counter[Envelope] = field(default_factory=Counter)
+    """How many of all these were received."""
     posted: Counter[Envelope] = field(default_factory=Counter)
+    """Receives that have not ended."""
     incomplete: set[int] = field(default_factory=set)
+    """Ranks of which that is not known."""
     _of: dict[tuple[int, int], set[Envelope]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, record: RankRecord, communicators: NDArray[np.uint32]) -> None:

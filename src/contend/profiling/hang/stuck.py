@@ -39,67 +39,61 @@ MOST_RANKS = 256
 
 
 class Awaited(msgspec.Struct, frozen=True):
-    """One thing that a call waits for.
-
-    Attributes:
-        kind: receiver, sender, members, target, finalize, exchange, ready (its own partitions),
-            post and complete (of the other side of a window's epoch), group (the same call of
-            another rank that makes a communicator) or unknown.
-        peer: rank in MPI_COMM_WORLD; null for none or several.
-        any_source: whether any rank may send it.
-        tag: null for any, or none.
-        communicator: by number.
-        number: of the collective on that communicator, from 0; of partitions, how many are marked
-            as ready; of an invalid peer, the rank that the program gave.
-        under_way: whether the message was sent and its receive posted, so that it was on its way;
-            null where that is not known.
-        routine: of a collective: what it was begun by.
-        root: of a collective: its root in MPI_COMM_WORLD; null for none.
-        operation: of a reduction.
-        bytes: of a collective: what all members must give alike; of partitions, how many they are;
-            of an invalid peer, how many ranks there are; null where it is not known.
-        invalid: whether the communicator has no such peer.
-        exclusive: of a target: whether this rank's lock of it is exclusive; null without one.
-        holders: of a target: ranks whose locks are in the way, as far as that is certain.
-        unclaimed: of a sender: communicators and tags of what it has sent to this rank, and no
-            receive has taken or waits for.
-    """
+    """One thing that a call waits for."""
 
     kind: str
+    """Word receiver, sender, members, target, finalize, exchange, ready (its own partitions), post
+    and complete (of the other side of a window's epoch), group (the same call of another rank that
+    makes a communicator) or unknown."""
     peer: int | None
+    """Rank in MPI_COMM_WORLD; null for none or several."""
     any_source: bool
+    """Whether any rank may send it."""
     tag: int | None
+    """Tag; null for any, or none."""
     communicator: int
+    """Number of the communicator."""
     number: int
+    """Number of the collective on that communicator, from 0; of partitions, how many are marked as
+    ready; of an invalid peer, the rank that the program gave."""
     under_way: bool | None = False
+    """Whether the message was sent and its receive posted, so that it was on its way; null where
+    that is not known."""
     routine: str = ""
+    """Routine that a collective was begun by."""
     root: int | None = None
+    """Root of a collective in MPI_COMM_WORLD; null for none."""
     operation: str = ""
+    """Operation of a reduction."""
     bytes: int | None = None
+    """Bytes of a collective: what all members must give alike; of partitions, how many they are; of
+    an invalid peer, how many ranks there are; null where it is not known."""
     invalid: bool = False
+    """Whether the communicator has no such peer."""
     exclusive: bool | None = None
+    """Whether this rank's lock of a target is exclusive; null without one."""
     holders: tuple[int, ...] = ()
+    """Ranks whose locks of a target are in the way, as far as that is certain."""
     unclaimed: tuple[tuple[int, int], ...] = ()
+    """Communicators and tags of what a sender has sent to this rank, and no receive has taken or
+    waits for."""
 
 
 class Entered(msgspec.Struct, frozen=True):
-    """How a rank entered a collective: what all members must do alike.
-
-    Attributes:
-        rank: in MPI_COMM_WORLD.
-        routine: that it called.
-        site: number of the place of the call.
-        root: in MPI_COMM_WORLD; null for none.
-        operation: of a reduction.
-        bytes: from or to each; null where they are not known.
-    """
+    """How a rank entered a collective: what all members must do alike."""
 
     rank: int
+    """Rank in MPI_COMM_WORLD."""
     routine: str
+    """Routine that it called."""
     site: int
+    """Number of the place of the call."""
     root: int | None = None
+    """Root in MPI_COMM_WORLD; null for none."""
     operation: str = ""
+    """Operation of a reduction."""
     bytes: int | None = None
+    """Bytes from or to each; null where they are not known."""
 
     def differs(self, other: Entered) -> bool:
         """Whether two calls cannot be of the same collective (MPI 4.1, sections 6.2 and 6.12)."""
@@ -152,19 +146,16 @@ class Stuck(msgspec.Struct, frozen=True):
 
 
 class UnderWay(msgspec.Struct, frozen=True):
-    """Messages from one rank to another that were under way.
-
-    Attributes:
-        source: rank in MPI_COMM_WORLD.
-        destination: likewise.
-        messages: how many.
-        bytes: of those of which they are known.
-    """
+    """Messages from one rank to another that were under way."""
 
     source: int
+    """Rank in MPI_COMM_WORLD that sends."""
     destination: int
+    """Rank in MPI_COMM_WORLD that receives."""
     messages: int
+    """Number of messages."""
     bytes: int
+    """Bytes of those of which they are known."""
 
 
 class Lock(NamedTuple):
@@ -183,19 +174,16 @@ class Lock(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What a rank's record tells of where it was.
-
-    Attributes:
-        state: of the rank.
-        threads: its places; the `ranks` in them are not known yet.
-        left: collectives that it has left, by number of the communicator.
-        locks: that it has, of windows.
-    """
+    """What a rank's record tells of where it was."""
 
     state: State
+    """State of the rank."""
     threads: tuple[Stuck, ...]
+    """Places of its threads; the `ranks` in them are not known yet."""
     left: Mapping[int, int]
+    """Collectives that it has left, by number of the communicator."""
     locks: tuple[Lock, ...] = ()
+    """Locks that it has, of windows."""
 
 
 def since_when(

@@ -24,26 +24,23 @@ _TOLD_S = 1.0
 
 @dataclass(frozen=True)
 class StuckWords:
-    """Sentences on where a program was stuck.
-
-    Attributes:
-        stuck: the places of its ranks.
-        places: of sites, by number.
-        communicators: names by number.
-        finished: ranks that reached the end.
-        members: of communicators on which any rank may send, or that have a collective under way,
-            by number.
-        under_way: messages that ranks waited for, and that were on their way.
-        hosts: of ranks, where they ran on several; "" for unknown ones.
-    """
+    """Sentences on where a program was stuck."""
 
     stuck: Sequence[Stuck]
+    """Places of its ranks."""
     places: Sequence[str]
+    """Places of sites, by number."""
     communicators: Sequence[str]
+    """Names of communicators, by number."""
     finished: frozenset[int] = frozenset()
+    """Ranks that reached the end."""
     members: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Members of communicators on which any rank may send, or that have a collective under way, by
+    number."""
     under_way: Sequence[UnderWay] = ()
+    """Messages that ranks waited for, and that were on their way."""
     hosts: Sequence[str] = ()
+    """Hosts of ranks, where they ran on several; "" for unknown ones."""
 
     @cached_property
     def hung(self) -> bool:

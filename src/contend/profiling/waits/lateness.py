@@ -33,23 +33,20 @@ Instants = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Waits:
-    """What one rank waited for in calls that other ranks had a part in.
-
-    Attributes:
-        cells: of the rank's record.
-        awaited: ranks that were waited for.
-        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`, `LATE_PARTNER`.
-        since: nanoseconds of the common clock at which it began to wait.
-        seconds: waited; 0 where nobody was late.
-        uncertainty: seconds by which that may be wrong, by the clocks.
-    """
+    """What one rank waited for in calls that other ranks had a part in."""
 
     cells: NDArray[np.uint32]
+    """Cells of the rank's record."""
     awaited: Numbers
+    """Ranks that were waited for."""
     kinds: Numbers
+    """Kinds `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`, `LATE_PARTNER`."""
     since: Instants
+    """Nanoseconds of the common clock at which it began to wait."""
     seconds: NDArray[np.float64]
+    """Seconds that it waited; 0 where nobody was late."""
     uncertainty: NDArray[np.float64]
+    """Seconds by which that may be wrong, by the clocks."""
 
     @classmethod
     def decisive(
@@ -198,27 +195,24 @@ def _empty(numbers: Numbers) -> _Latest:
 
 @dataclass(frozen=True)
 class Share:
-    """One rank's collectives on one communicator, in the order of their numbers.
-
-    Attributes:
-        communicator: number in the profile.
-        cells: of the rank's record.
-        seconds: from entry to exit.
-        waiting: seconds until the last member entered.
-        entries: of the rank.
-        last: whether this rank was the last.
-        awaited: rank of the last member.
-        uncertainty: seconds by which waiting may be wrong, by the clocks.
-    """
+    """One rank's collectives on one communicator, in the order of their numbers."""
 
     communicator: int
+    """Number of the communicator in the profile."""
     cells: NDArray[np.uint32]
+    """Cells of the rank's record."""
     seconds: NDArray[np.float64]
+    """Seconds from entry to exit."""
     waiting: NDArray[np.float64]
+    """Seconds until the last member entered."""
     entries: Instants
+    """Entries of the rank."""
     last: NDArray[np.bool_]
+    """Whether this rank was the last."""
     awaited: Numbers
+    """Rank of the last member."""
     uncertainty: NDArray[np.float64]
+    """Seconds by which waiting may be wrong, by the clocks."""
 
     def waits(self) -> Waits:
         """What the rank waited for; of occurrences in which it was the last itself, nothing."""

@@ -17,27 +17,26 @@ from contend.routes.tables import NO_PORT, ForwardingTables
 
 @dataclass(frozen=True, eq=False)
 class TableColumns:
-    """Forwarding tables in the dump's order of switches.
-
-    Attributes:
-        switch_guid: node GUID of every switch, shape [switches].
-        ports: shape [switches, addresses], dtype uint16; 0 is the switch itself, 0xFFFF stands
-            where the dump has no entry. Addresses are LIDs, up to the highest that the dump names.
-        owner_guid: the port GUID that the dump names as the owner of a LID, a switch's for its own
-            LID; 0 where it names none. Shape [addresses].
-        owner_kind: what it calls the kind of the owner, and
-        owner_name: its name; "" where it tells none. Shape [addresses], or empty.
-        notes: what the reader passed over and a person should know.
-        groups: of ports, that entries may use instead of their own; None where none does.
-    """
+    """Forwarding tables in the dump's order of switches."""
 
     switch_guid: NDArray[np.uint64]
+    """Node GUID of every switch, shape [switches]."""
     ports: NDArray[np.uint16]
+    """Port of every entry, shape [switches, addresses], dtype uint16; 0 is the switch itself,
+    0xFFFF stands where the dump has no entry. Addresses are LIDs, up to the highest that the dump
+    names."""
     owner_guid: NDArray[np.uint64]
+    """Port GUID that the dump names as the owner of a LID, a switch's for its own LID; 0 where it
+    names none. Shape [addresses]."""
     owner_kind: tuple[str, ...] = ()
+    """What the dump calls the kind of the owner; "" where it tells none. Shape [addresses], or
+    empty."""
     owner_name: tuple[str, ...] = ()
+    """Name of the owner; "" where the dump tells none. Shape [addresses], or empty."""
     notes: tuple[str, ...] = ()
+    """What the reader passed over and a person should know."""
     groups: PortGroups | None = None
+    """Groups of ports, that entries may use instead of their own; None where none does."""
 
     def without(self, switch_guid: NDArray[np.uint64]) -> TableColumns:
         """The tables of all other switches: those with these GUIDs are known to be elsewhere."""

@@ -36,15 +36,12 @@ _FDBS_HEADING = re.compile(rb"^[ \t]*[a-z_]{0,32}dump_ucast_routes: Switch 0x", 
 
 @dataclass(frozen=True)
 class TableReader:
-    """How one kind of table dump is known and read.
-
-    Attributes:
-        heading: stands above every table of this kind, and in no other.
-        parser: of the core, takes the file piece by piece.
-    """
+    """How one kind of table dump is known and read."""
 
     heading: re.Pattern[bytes]
+    """What stands above every table of this kind, and in no other."""
     parser: Callable[[], _core.LftsParser | _core.FdbsParser | _core.FarParser]
+    """Parser of the core, takes the file piece by piece."""
 
     def recognises(self, head: bytes) -> bool:
         """Whether a file whose first 64 KiB are `head` is a dump of this kind."""

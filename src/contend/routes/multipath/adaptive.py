@@ -21,22 +21,19 @@ _NO_PORT = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class PortGroups:
-    """Which entries of tables may use any port of a group instead of their own.
-
-    Attributes:
-        of_entry: number of the group of every entry, shape [switches, addresses], dtype uint16; 0
-            where the entry's own port counts.
-        first: where the ports of every group begin, and where those of the last end, shape [groups
-            + 1]. Group 0 is empty.
-        ports: of all groups, those of each ascending.
-        hashed: 1 where a switch chooses by a hash of the message (HBF), 0 where it chooses for
-            every packet (Free), shape [groups].
-    """
+    """Which entries of tables may use any port of a group instead of their own."""
 
     of_entry: NDArray[np.uint16]
+    """Number of the group of every entry, shape [switches, addresses], dtype uint16; 0 where the
+    entry's own port counts."""
     first: NDArray[np.uint32]
+    """Where the ports of every group begin, and where those of the last end, shape [groups + 1].
+    Group 0 is empty."""
     ports: NDArray[np.uint16]
+    """Ports of all groups, those of each ascending."""
     hashed: NDArray[np.uint8]
+    """Whether a switch chooses by a hash of the message (HBF, 1) or for every packet (Free, 0),
+    shape [groups]."""
 
     def of_switches(self, switches: NDArray[np.int64]) -> PortGroups:
         """Those of some switches; of number -1, which stands for none, no entry has a group."""
@@ -71,14 +68,12 @@ class AdaptiveTables(Routes):
     with both, hashed groups count as what many flows make of them, an even split.
 
     Ports of a group with nothing plugged in are left out, as switches see that they are down.
-
-    Attributes:
-        ports: the port of every entry, as in `ForwardingTables`.
-        groups: the entries that may use others.
     """
 
     ports: NDArray[np.uint16]
+    """Port of every entry, as in `ForwardingTables`."""
     groups: PortGroups
+    """Entries that may use others."""
     engine: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

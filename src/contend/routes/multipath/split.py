@@ -40,15 +40,12 @@ class SprayedRoutes(RoutesWithoutTables):
     At every switch a message splits evenly over the cables that begin a shortest way to its
     target's switch. What they do about ways that are full already is left out: real adaptive
     routing may get more on a fabric with faults, and gets less where its switches learn of it late.
-
-    Attributes:
-        by_groups: whether paths are short that cross few cables between groups of switches, as
-            minimal routing on dragonflies has it: one at most. Of those that cross as few, the ones
-            with fewest cables.
     """
 
     engine: str = field(default="spray", kw_only=True)
     by_groups: bool = field(default=False, kw_only=True)
+    """Whether paths are short that cross few cables between groups of switches, as minimal routing
+    on dragonflies has it: one at most. Of those that cross as few, the ones with fewest cables."""
 
     def on_rest(
         self, fabric: Fabric, hosts: NDArray[np.uint32], rest: _core.Remains | None
@@ -154,15 +151,13 @@ class ValiantRoutes(RoutesWithoutTables):
     Source: L. Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11,
     1982; by groups: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly
     topology", ISCA 2008, section 4.1.
-
-    Attributes:
-        by_groups: whether packets turn in an intermediate group instead, drawn from all of them,
-            at the switch where they enter it. Paths are short then that cross few cables between
-            groups, as minimal routing on dragonflies has it.
     """
 
     engine: str = field(default="valiant", kw_only=True)
     by_groups: bool = field(default=False, kw_only=True)
+    """Whether packets turn in an intermediate group instead, drawn from all of them, at the switch
+    where they enter it. Paths are short then that cross few cables between groups, as minimal
+    routing on dragonflies has it."""
 
     @property
     def ways(self) -> Ways:

@@ -149,16 +149,14 @@ class HashedRoutes(RoutesWithoutTables):
     switch, each as likely as the others, chosen by a hash of source, target, switch and draw. A
     simulation draws anew for every sample. There is nothing to write to a file, and Ethernet has no
     virtual lanes to choose from.
-
-    Attributes:
-        flows: parts of a message that are hashed each by itself, as several queue pairs or TCP
-            connections are. The message ends with its slowest part.
-        alike: whether all switches hash alike: what one chooses then decides what the next does.
     """
 
     engine: str = field(default="ecmp", kw_only=True)
     flows: int = field(default=1, kw_only=True)
+    """Parts of a message that are hashed each by itself, as several queue pairs or TCP connections
+    are. The message ends with its slowest part."""
     alike: bool = field(default=False, kw_only=True)
+    """Whether all switches hash alike: what one chooses then decides what the next does."""
 
     @property
     def ways(self) -> Ways:
@@ -207,22 +205,19 @@ def shortest_next_hops(fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
 
 @dataclass(frozen=True, eq=False)
 class NextHops:
-    """Where equal ways may lead: the channels that begin a shortest way to switches with hosts.
-
-    Attributes:
-        fabric: where they lead through.
-        leaf_row: row of every such switch.
-        set_of: number of the set that leads to them, shape [leaves, switches]; that of an empty one
-            at the leaf itself, and where no way leads there.
-        first: where every set begins among the members, and where the last one ends.
-        members: channels.
-    """
+    """Where equal ways may lead: the channels that begin a shortest way to switches with hosts."""
 
     fabric: Fabric
+    """Fabric through which they lead."""
     leaf_row: dict[int, int]
+    """Row of every such switch."""
     set_of: NDArray[np.uint32]
+    """Number of the set that leads to them, shape [leaves, switches]; that of an empty one at the
+    leaf itself, and where no way leads there."""
     first: NDArray[np.uint32]
+    """Where every set begins among the members, and where the last one ends."""
     members: NDArray[np.uint32]
+    """Channels of the sets."""
 
     def channels(self, switch: int, leaf: int) -> list[int]:
         """The channels by which a switch sends what is meant for a host on another, each alike."""

@@ -39,36 +39,30 @@ _ALONE = "3"
 
 @dataclass(frozen=True)
 class NcclChannel:
-    """A channel in a server.
-
-    Attributes:
-        enters: number of the adapter at its first GPU.
-        leaves: of that at its last.
-        gpus: how many GPUs it passes.
-    """
+    """A channel in a server."""
 
     enters: int
+    """Number of the adapter at its first GPU."""
     leaves: int
+    """Number of the adapter at its last GPU."""
     gpus: int
+    """Number of GPUs that it passes."""
 
 
 @dataclass(frozen=True)
 class NcclGraphs:
-    """What rings and trees do in a server.
-
-    Attributes:
-        rings: the channels of rings.
-        swaps: whether every other server swaps neighbouring channels of rings, which keeps them on
-            their rails (``crossnic="2"``).
-        trees: the channels of trees.
-        kind: of trees: ``1`` where parents and second children are at the first adapter and first
-            children at the other, ``2`` where all children are, ``3`` where nobody is there.
-    """
+    """What rings and trees do in a server."""
 
     rings: tuple[NcclChannel, ...]
+    """Channels of rings."""
     swaps: bool
+    """Whether every other server swaps neighbouring channels of rings, which keeps them on their
+    rails (``crossnic="2"``)."""
     trees: tuple[NcclChannel, ...]
+    """Channels of trees."""
     kind: str
+    """Kind of trees: ``1`` where parents and second children are at the first adapter and first
+    children at the other, ``2`` where all children are, ``3`` where nobody is there."""
 
     @property
     def adapters(self) -> int:

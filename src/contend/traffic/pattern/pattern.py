@@ -30,17 +30,15 @@ class Pattern:
     ``first & second`` is both at once, the second on further ranks; ``8 * pattern`` is eight of it
     at once, each on every eighth rank; ``first.then(second)`` is the rounds of the one and then
     those of the other.
-
-    Attributes:
-        name: the specification it was made from, such as ``bisect`` or ``shift:3``.
-        core: the core's generator.
-        scale: a figure is also reported multiplied by this, to take out what the pattern does to
-            its own ends (``neighbour:k``: k, ``alltoall``: ranks - 1); 1 for all others.
     """
 
     name: str
+    """Specification that it was made from, such as ``bisect`` or ``shift:3``."""
     core: _core.Pattern
+    """Generator of the core."""
     scale: float = 1.0
+    """Factor by which figures are also reported, to take out what the pattern does to its own ends
+    (``neighbour:k``: k, ``alltoall``: ranks - 1); 1 for all others."""
 
     @classmethod
     def from_destinations(cls, destinations: ArrayLike, *, name: str = "destinations") -> Pattern:

@@ -34,18 +34,15 @@ Drawn: TypeAlias = "tuple[_core.Pattern, float]"
 
 @dataclass(frozen=True)
 class PatternFamily:
-    """Patterns of one name. All that is told of them anywhere is made of these.
-
-    Attributes:
-        name: what they begin with.
-        make: makes one of them, from what stands behind the colon ("" for nothing) and the number
-            of ranks; refuses what does not fit by what it expected instead.
-        meanings: what stands behind the name, as ``:K``, with what that is, in the order of lists.
-    """
+    """Patterns of one name. All that is told of them anywhere is made of these."""
 
     name: str
+    """What they begin with."""
     make: Callable[[str, int], Drawn]
+    """What makes one of them, from what stands behind the colon ("" for nothing) and the number of
+    ranks; refuses what does not fit by what it expected instead."""
     meanings: Mapping[str, str]
+    """What stands behind the name, as ``:K``, with what that is, in the order of lists."""
 
 
 def _named(name: str, meaning: str, make: Callable[[int], _core.Pattern]) -> PatternFamily:

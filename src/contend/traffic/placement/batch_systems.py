@@ -61,21 +61,18 @@ _SHARE = re.compile(r"^\d+\*|/.*$")
 
 @dataclass(frozen=True)
 class ListedJob:
-    """A job that has hosts.
-
-    Attributes:
-        id: as users know it: ``1234``, ``1234_5`` of an array.
-        name: that its user gave it, or "".
-        nodes: names of its hosts, each once.
-        runs: whether it does; one that does not keeps others off its hosts, but sends nothing.
-        line: where a file names it first; 0 where lines say nothing.
-    """
+    """A job that has hosts."""
 
     id: str
+    """Id as users know it: ``1234``, ``1234_5`` of an array."""
     name: str
+    """Name that its user gave it, or ""."""
     nodes: tuple[str, ...]
+    """Names of its hosts, each once."""
     runs: bool = True
+    """Whether it does; one that does not keeps others off its hosts, but sends nothing."""
     line: int = 0
+    """Where a file names it first; 0 where lines say nothing."""
 
 
 class JobsByName:

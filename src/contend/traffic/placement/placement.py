@@ -39,21 +39,18 @@ _MOST_RANKS = 1 << 26
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Placement:
-    """Which rank sits on which host: rank r on ``hosts[r // ranks_per_host]``.
-
-    Attributes:
-        name: the specification it was made from, such as ``random`` or ``file:hosts.txt``.
-        hosts: shape [slots], uint32: a host for every slot, in rank order; a host may have several.
-        ranks_per_host: ranks that share a slot.
-        random: True when the slots are shuffled anew for every sample.
-        left_out: a sentence on servers that it leaves out, and why; "" where there are none.
-    """
+    """Which rank sits on which host: rank r on ``hosts[r // ranks_per_host]``."""
 
     name: str
+    """Specification that it was made from, such as ``random`` or ``file:hosts.txt``."""
     hosts: NDArray[np.uint32]
+    """Host of every slot, in rank order, shape [slots], uint32; a host may have several."""
     ranks_per_host: int = 1
+    """Ranks that share a slot."""
     random: bool = False
+    """Whether the slots are shuffled anew for every sample."""
     left_out: str = ""
+    """A sentence on servers that it leaves out, and why; "" where there are none."""
 
     def __post_init__(self) -> None:
         if self.ranks_per_host < 1:

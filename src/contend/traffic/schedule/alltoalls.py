@@ -29,27 +29,24 @@ _FIRST_PHASE_TAG = 2
 
 @dataclass(frozen=True)
 class Exchange:
-    """An all-to-all to be carried out.
-
-    Attributes:
-        ranks: how many.
-        size: bytes that each sends to each other.
-        batch: messages each way that ``scattered`` sends at a time.
-        in_flight: messages each way that ``inflight`` keeps under way.
-        radix: base in which ``bruck`` writes distances.
-        hosts: number of each rank's host, in any way of counting; empty where each has its own.
-        copy_per_byte: seconds in which a rank copies a byte of its own.
-        phases: that `ROUTED` algorithms follow; None where the routes are not known.
-    """
+    """An all-to-all to be carried out."""
 
     ranks: int
+    """Number of ranks."""
     size: int
+    """Bytes that each sends to each other."""
     batch: int = WIDTH
+    """Messages each way that ``scattered`` sends at a time."""
     in_flight: int = WIDTH
+    """Messages each way that ``inflight`` keeps under way."""
     radix: int = RADIX
+    """Base in which ``bruck`` writes distances."""
     hosts: Sequence[int] = ()
+    """Number of each rank's host, in any way of counting; empty where each has its own."""
     copy_per_byte: float = 0.0
+    """Seconds in which a rank copies a byte of its own."""
     phases: Phases | None = None
+    """Phases that `ROUTED` algorithms follow; None where the routes are not known."""
 
     def copy(self, member: Member | Strand, size: float) -> None:
         """Copies bytes within the rank's memory."""
@@ -74,18 +71,15 @@ class Exchange:
 
 @dataclass(frozen=True)
 class RankPlan:
-    """One rank's messages.
-
-    Attributes:
-        phases: the ranks that it sends to in each phase, and those that it receives from.
-        own: the phase in which it copies its own block, while messages are under way; -1: before.
-        in_flight: where above 0, phases need not end: as a message ends, the next of its direction
-            begins, so many each way at a time.
-    """
+    """One rank's messages."""
 
     phases: Sequence[tuple[Sequence[int], Sequence[int]]]
+    """Ranks that it sends to in each phase, and those that it receives from."""
     own: int
+    """Phase in which it copies its own block, while messages are under way; -1: before."""
     in_flight: int
+    """Number of messages each way at a time where above 0: phases need not end, and as a message
+    ends, the next of its direction begins."""
 
 
 def plan(algorithm: str, exchange: Exchange, rank: int) -> RankPlan:

@@ -19,35 +19,32 @@ from contend.traffic.schedule.schedule import Schedule
 
 @dataclass(frozen=True)
 class MessageClass:
-    """What messages of up to so many bytes cost (Alexandrov and others 1995; Hoefler 2008, 3.1).
-
-    Attributes:
-        up_to: bytes of the largest.
-        latency: seconds from the last byte's leaving to its being there, beside queues.
-        latency_per_hop: more, for each channel between switches.
-        send_overhead: seconds of the sender's processor.
-        send_per_byte: the same, for each byte.
-        receive_overhead: seconds of the receiver's processor.
-        receive_per_byte: the same, for each byte.
-        gap: seconds between the beginnings of two messages that leave one host.
-        extra: bytes on the wire beside the message's own.
-        stretch: bytes on the wire for each of the message's.
-        eager: whether it goes off at once, or waits until its receive has been posted.
-        buffered: bytes that its host takes over: a send has ended when so many are left.
-    """
+    """What messages of up to so many bytes cost (Alexandrov and others 1995; Hoefler 2008, 3.1)."""
 
     up_to: float
+    """Bytes of the largest."""
     latency: float = 0.0
+    """Seconds from the last byte's leaving to its being there, beside queues."""
     latency_per_hop: float = 0.0
+    """Seconds more, for each channel between switches."""
     send_overhead: float = 0.0
+    """Seconds of the sender's processor."""
     send_per_byte: float = 0.0
+    """Seconds of the sender's processor for each byte."""
     receive_overhead: float = 0.0
+    """Seconds of the receiver's processor."""
     receive_per_byte: float = 0.0
+    """Seconds of the receiver's processor for each byte."""
     gap: float = 0.0
+    """Seconds between the beginnings of two messages that leave one host."""
     extra: float = 0.0
+    """Bytes on the wire beside the message's own."""
     stretch: float = 1.0
+    """Bytes on the wire for each of the message's."""
     eager: bool = True
+    """Whether it goes off at once, or waits until its receive has been posted."""
     buffered: float = 0.0
+    """Bytes that its host takes over: a send has ended when so many are left."""
 
 
 _COLUMNS = attrgetter(*(column.name for column in fields(MessageClass)))
@@ -55,69 +52,58 @@ _COLUMNS = attrgetter(*(column.name for column in fields(MessageClass)))
 
 @dataclass(frozen=True)
 class Cables:
-    """What channels are like.
-
-    Attributes:
-        rate: bytes per second of every channel, those of hosts included; or of each, shape
-            [channels].
-        burst: bytes that pass at once after a pause; 0 for none.
-        piece: bytes of the pieces in which messages cross channels, each as a whole and behind
-            what came before it; 0 where they share channels.
-        peak: bytes per second of a burst, and of messages within a host.
-    """
+    """What channels are like."""
 
     rate: float | NDArray[np.float64]
+    """Bytes per second of every channel, those of hosts included; or of each, shape [channels]."""
     burst: float = 0.0
+    """Bytes that pass at once after a pause; 0 for none."""
     piece: float = 0.0
+    """Bytes of the pieces in which messages cross channels, each as a whole and behind what came
+    before it; 0 where they share channels."""
     peak: float = 1e9
+    """Bytes per second of a burst, and of messages within a host."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What messages cost beside the network.
-
-    Attributes:
-        between: two hosts, by size.
-        within: one host, by size.
-        processors: that all ranks share; 0 gives every rank its own.
-        patience: seconds after which a rank that waits no longer sees at once what comes.
-        look_every: seconds between its looks from then on; 0 when it goes on seeing at once.
-    """
+    """What messages cost beside the network."""
 
     between: Sequence[MessageClass]
+    """Costs between two hosts, by size."""
     within: Sequence[MessageClass] = field(default_factory=lambda: (MessageClass(float("inf")),))
+    """Costs within one host, by size."""
     processors: int = 0
+    """Processors that all ranks share; 0 gives every rank its own."""
     patience: float = 0.0
+    """Seconds after which a rank that waits no longer sees at once what comes."""
     look_every: float = 0.0
+    """Seconds between its looks from then on; 0 when it goes on seeing at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """How a schedule went.
-
-    Attributes:
-        seconds: the end of the last operation.
-        rank_end: when every rank ended, shape [ranks].
-        operation_end: when every operation ended, shape [operations]; of sends and receives, when
-            what they began ended.
-        channel_bytes: that crossed every channel of the fabric, shape [channels].
-        channel_busy: seconds in which something was under way on it, shape [channels].
-        channel_crowd: messages under way over it at once when these had most bytes, shape
-            [channels].
-        channel_crowd_bytes: those bytes, shape [channels].
-        messages: how many.
-        fills: how often shares were found anew.
-    """
+    """How a schedule went."""
 
     seconds: float
+    """When the last operation ended."""
     rank_end: NDArray[np.float64]
+    """When every rank ended, shape [ranks]."""
     operation_end: NDArray[np.float64]
+    """When every operation ended, shape [operations]; of sends and receives, when what they began
+    ended."""
     channel_bytes: NDArray[np.float64]
+    """Bytes that crossed every channel of the fabric, shape [channels]."""
     channel_busy: NDArray[np.float64]
+    """Seconds in which something was under way on it, shape [channels]."""
     channel_crowd: NDArray[np.float64]
+    """Messages under way over it at once when these had most bytes, shape [channels]."""
     channel_crowd_bytes: NDArray[np.float64]
+    """Those bytes, shape [channels]."""
     messages: int
+    """Number of messages."""
     fills: int
+    """Number of times that shares were found anew."""
 
 
 def carry_out(
@@ -208,41 +194,34 @@ def _of_fabric(fabric: Fabric, channels: NDArray[np.int64], values: NDArray[Any]
 
 @dataclass(frozen=True)
 class DroppingQueues:
-    """What queues hold before they drop what comes last, and when TCP gives up waiting.
-
-    Attributes:
-        buffer: bytes in front of a switch's channel; 0 for any number.
-        shared: bytes of all queues of a switch together; 0 where each has its own.
-        host: bytes in front of a host's own port; 0 for the 1,000 pieces of a Linux host.
-        rto_min: least seconds of a time-out.
-    """
+    """What queues hold before they drop what comes last, and when TCP gives up waiting."""
 
     buffer: int = 0
+    """Bytes in front of a switch's channel; 0 for any number."""
     shared: int = 0
+    """Bytes of all queues of a switch together; 0 where each has its own."""
     host: int = 0
+    """Bytes in front of a host's own port; 0 for the 1,000 pieces of a Linux host."""
     rto_min: float = 0.2
+    """Least seconds of a time-out."""
 
 
 @dataclass(frozen=True, eq=False)
 class StreamedCalls:
-    """How calls went, one after the other.
-
-    Attributes:
-        seconds: from the first rank's beginning to the last one's end, shape [calls].
-        timeouts: after which lost data was sent again, shape [calls].
-        first_channel: number of the channel that first dropped a packet; -1 without drops, shape
-            [calls].
-        first_at: when it did, seconds after the call's beginning, shape [calls].
-        drops: packets that found a channel's queue full, in all calls, shape [channels].
-        most: the most bytes that waited for it, shape [channels].
-    """
+    """How calls went, one after the other."""
 
     seconds: NDArray[np.float64]
+    """Seconds from the first rank's beginning to the last one's end, shape [calls]."""
     timeouts: NDArray[np.uint64]
+    """Time-outs after which lost data was sent again, shape [calls]."""
     first_channel: NDArray[np.int64]
+    """Number of the channel that first dropped a packet; -1 without drops, shape [calls]."""
     first_at: NDArray[np.float64]
+    """When it did, seconds after the call's beginning, shape [calls]."""
     drops: NDArray[np.uint64]
+    """Packets that found a channel's queue full, in all calls, shape [channels]."""
     most: NDArray[np.float64]
+    """Most bytes that waited for it, shape [channels]."""
 
 
 def carry_streams(

@@ -13,25 +13,22 @@ WIDTH, RADIX = _core.SCHEDULE_WIDTH, _core.SCHEDULE_RADIX
 
 @dataclass(frozen=True)
 class Direct:
-    """A schedule in which every block goes straight to the rank that it is for.
-
-    Attributes:
-        number: the core's.
-        name: in commands, rules and runs.
-        summary: what it does, in a line.
-        option: what it depends on, as the probe calls it; "" for nothing.
-        paired: whether a phase is one message each way at most.
-        barriers: whether there is one between phases.
-        power_of_two: whether the number of ranks must be one.
-    """
+    """A schedule in which every block goes straight to the rank that it is for."""
 
     number: int
+    """Number in the core."""
     name: str
+    """Name in commands, rules and runs."""
     summary: str
+    """What it does, in a line."""
     option: str
+    """What it depends on, as the probe calls it; "" for nothing."""
     paired: bool
+    """Whether a phase is one message each way at most."""
     barriers: bool
+    """Whether there is a barrier between phases."""
     power_of_two: bool
+    """Whether the number of ranks must be one."""
 
 
 DIRECT: Mapping[str, Direct] = {

@@ -22,17 +22,15 @@ class Phases:
 
     In a phase a rank sends one message at most and receives one at most, no channel carries two
     messages, ports of hosts included, and no two ranks send to each other.
-
-    Attributes:
-        target: the rank that each rank sends to, -1 for none; shape [ranks, phases], int32.
-        source: the rank that it receives from, likewise.
-        bound: no schedule of that kind can have fewer phases: as many as a rank has messages, or
-            as the fullest channel has.
     """
 
     target: NDArray[np.int32]
+    """The rank that each rank sends to, -1 for none; shape [ranks, phases], int32."""
     source: NDArray[np.int32]
+    """The rank that each rank receives from, -1 for none; shape [ranks, phases], int32."""
     bound: int
+    """Number of phases below which no schedule of that kind can be: as many as a rank has messages,
+    or as the fullest channel has."""
 
     @property
     def ranks(self) -> int:

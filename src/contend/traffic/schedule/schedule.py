@@ -34,12 +34,10 @@ class Strand:
     """What one rank does, operation after operation.
 
     A rank that does several things side by side, each in an order of its own, has several strands.
-
-    Attributes:
-        rank: whose processor it shares.
     """
 
     rank: int
+    """Rank whose processor it shares."""
     # Columns of numbers: an all-to-all has millions of operations.
     _action: array[int] = field(default_factory=lambda: array("B"))
     _peer: array[int] = field(default_factory=lambda: array("I"))
@@ -98,24 +96,21 @@ class Strand:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """What all ranks do.
-
-    Attributes:
-        rank_of_strand: shape [strands], uint32.
-        begin: first operation of every strand, and the end; shape [strands + 1], uint64.
-        action: `Action` of every operation, shape [operations], uint8.
-        peer: strand that a send goes to or a receive is from, uint32.
-        tag: int32.
-        amount: seconds of a computation or of time that elapses, bytes of a send; of a wait the
-            number of the operation in its strand, or how many; float64.
-    """
+    """What all ranks do."""
 
     rank_of_strand: NDArray[np.uint32]
+    """Rank of every strand, shape [strands], uint32."""
     begin: NDArray[np.uint64]
+    """First operation of every strand, and the end; shape [strands + 1], uint64."""
     action: NDArray[np.uint8]
+    """`Action` of every operation, shape [operations], uint8."""
     peer: NDArray[np.uint32]
+    """Strand that a send goes to or a receive is from, shape [operations], uint32."""
     tag: NDArray[np.int32]
+    """Tag of every message, shape [operations], int32."""
     amount: NDArray[np.float64]
+    """Seconds of a computation or of time that elapses, bytes of a send; of a wait the number of
+    the operation in its strand, or how many; shape [operations], float64."""
 
     @classmethod
     def of(cls, strands: Sequence[Strand]) -> Schedule:
@@ -174,41 +169,35 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Operation:
-    """What a member gives and gets in a collective.
-
-    Attributes:
-        size: bytes: of the data, of each member's block (gather, scatter, allgather), or of all
-            blocks together (reduce-scatter).
-        root: place of the member that gives or gets all.
-        per_byte: seconds in which a byte is added to another.
-        to: bytes to each member that gets any, where members get different amounts.
-        sources: members from which any come, likewise.
-    """
+    """What a member gives and gets in a collective."""
 
     size: float = 0.0
+    """Bytes: of the data, of each member's block (gather, scatter, allgather), or of all blocks
+    together (reduce-scatter)."""
     root: int = 0
+    """Place of the member that gives or gets all."""
     per_byte: float = 0.0
+    """Seconds in which a byte is added to another."""
     to: Mapping[int, float] = field(default_factory=dict)
+    """Bytes to each member that gets any, where members get different amounts."""
     sources: Sequence[int] = ()
+    """Members from which any come, where members get different amounts."""
 
 
 @dataclass
 class Member:
-    """A member of a group: it knows the others by their places in the group.
-
-    Attributes:
-        strand: of this rank; what the group does is added to it.
-        rank: this rank's place in the group.
-        strands: strand of every member, by place.
-        tag: of all messages, which tells them apart from what else goes on between the strands.
-        alone: whether the strand waits for nothing else, so that one wait is for all.
-    """
+    """A member of a group: it knows the others by their places in the group."""
 
     strand: Strand
+    """Strand of this rank; what the group does is added to it."""
     rank: int
+    """Place of this rank in the group."""
     strands: Sequence[int]
+    """Strand of every member, by place."""
     tag: int = 0
+    """Tag of all messages, which tells them apart from what else goes on between the strands."""
     alone: bool = False
+    """Whether the strand waits for nothing else, so that one wait is for all."""
     _begun: list[int] = field(default_factory=list)
 
     @property
