@@ -14,6 +14,8 @@ from typing import TypeVar
 from contend.base.errors import UsageError
 
 Value = TypeVar("Value", int, float)
+Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 # Data bits per second and lane after line coding (InfiniBand architecture, volume 2).
 _LANE_BITS_PER_SECOND = {
@@ -95,6 +97,14 @@ def listed(words: Iterable[str]) -> str:
     """Words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by what they have in common, the first of each in the order given."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def rounded(value: float, digits: int = 3) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from contend.base.errors import ContendError, UsageError
 from contend.base.schema import PythonOnly, Seconds, Shown, Size, told
-from contend.base.units import rounded
+from contend.base.units import grouped, rounded
 from contend.cure.rules import LIBRARY, Rule, Rules, write_rules
 from contend.lab.mpi import select
 from contend.lab.runs import (
@@ -283,10 +283,8 @@ def _rules(lessons: Sequence[Lesson]) -> tuple[Rule, ...]:
     """Rules for all that lies nearest, as a ratio, to what was measured, and nothing beyond it."""
     rules = []
     for per_host in sorted({lesson.ranks_per_host for lesson in lessons}):
-        groups: dict[int, list[Lesson]] = {}
-        for lesson in lessons:
-            if lesson.ranks_per_host == per_host:
-                groups.setdefault(lesson.ranks, []).append(lesson)
+        alike = (lesson for lesson in lessons if lesson.ranks_per_host == per_host)
+        groups = grouped(alike, lambda lesson: lesson.ranks)
         nearest = _nearest(sorted(groups))
         for ranks, near in zip(sorted(groups), nearest, strict=True):
             rules += _rules_of_sizes(near, per_host, groups[ranks])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share, told
+from contend.base.units import grouped
 from contend.congestion import EACH_HOST, JobMessages, simulate
 from contend.fabric import Fabric, Rest, rails_of, server_names, servers_of, with_hosts
 from contend.routes import Ways, compute, default_engine, mended
@@ -34,9 +35,7 @@ class Servers:
         self._rank = np.empty(fabric.hosts, dtype=np.int64)
         self._rank[self._order] = np.arange(fabric.hosts)
         self._names = server_names(fabric)
-        self._hosts: dict[int, list[int]] = {}
-        for host in self._order.tolist():
-            self._hosts.setdefault(int(self._server[host]), []).append(host)
+        self._hosts = grouped(self._order.tolist(), lambda host: int(self._server[host]))
         self._leaves = {
             server: tuple(sorted({int(fabric.host_switch[host]) for host in hosts}))
             for server, hosts in self._hosts.items()
@@ -86,10 +85,7 @@ class Servers:
 
     def groups(self, servers: Collection[int]) -> dict[tuple[int, ...], list[int]]:
         """Servers by the leaves that they hang on, in the order given."""
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for server in servers:
-            groups.setdefault(self._leaves[server], []).append(server)
-        return groups
+        return grouped(servers, lambda server: self._leaves[server])
 
     def leaves(self, servers: Collection[int]) -> int:
         """On how many leaves servers hang."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from contend.base.schema import PythonOnly, Spread, told
-from contend.base.units import counted, format_bytes, format_seconds, rounded
+from contend.base.units import counted, format_bytes, format_seconds, grouped, rounded
 from contend.explanation.evidence import (
     A_TIME_OUT_S,
     AS_TIGHT,
@@ -43,12 +43,10 @@ def compare(cells: Sequence[Evidence]) -> list[Evidence]:
     sizes (of published figures; runs have their own, finer finding), and how much longer a byte
     takes than where data are smaller.
     """
-    series: dict[tuple[object, ...], list[MeasuredEvidence]] = {}
-    alike: dict[tuple[object, ...], list[MeasuredEvidence]] = {}
-    for cell in cells:
-        if isinstance(cell, MeasuredEvidence) and cell.measured_s is not None and cell.bytes:
-            series.setdefault((cell.condition, cell.schedule), []).append(cell)
-            alike.setdefault((cell.condition, cell.bytes), []).append(cell)
+    known = [cell for cell in cells if isinstance(cell, MeasuredEvidence)]
+    sized = [cell for cell in known if cell.measured_s is not None and cell.bytes]
+    series = grouped(sized, lambda cell: (cell.condition, cell.schedule))
+    alike = grouped(sized, lambda cell: (cell.condition, cell.bytes))
     for members in series.values():
         members.sort(key=lambda cell: cell.bytes or 0)
     return [

@@ -20,7 +20,7 @@ from contend.base import schema
 from contend.base.errors import Argument, UsageError
 from contend.base.files import json_text
 from contend.base.schema import Shown
-from contend.base.units import nearest
+from contend.base.units import grouped, nearest
 from contend.report.save import html_tables, save_figure, save_figures, save_page
 from contend.report.table import ResultTable, markdown_of, print_tables
 from contend.report.words import parts_words, printable
@@ -234,12 +234,9 @@ class Metric:
 
 def metrics_text(metrics: Iterable[Metric]) -> str:
     """All figures, those of one name together, as node_exporter's textfile collector takes them."""
-    by_name: dict[str, list[Metric]] = {}
-    for metric in metrics:
-        if not math.isnan(metric.value):
-            by_name.setdefault(metric.name, []).append(metric)
+    known = (metric for metric in metrics if not math.isnan(metric.value))
     lines = []
-    for name, alike in by_name.items():
+    for name, alike in grouped(known, lambda metric: metric.name).items():
         lines += [f"# HELP {name} {alike[0].meaning}", f"# TYPE {name} gauge"]
         lines += [f"{name}{_labels(metric.labels)} {metric.value!r}" for metric in alike]
     return "".join(f"{line}\n" for line in lines)

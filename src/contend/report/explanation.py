@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from contend.base.units import counted, format_seconds, listed, rounded
+from contend.base.units import counted, format_seconds, grouped, listed, rounded
 from contend.explanation import (
     NOT_ENOUGH,
     Bound,
@@ -61,13 +61,11 @@ def explanation_sentence(explanation: Explanation) -> str:
 
 def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     """Cells by series, such as ``shift at 64 KiB to 1 MiB``."""
-    members: dict[str, list[Evidence]] = {}
-    every: dict[str, list[Evidence]] = {}
     shared = _shared(verdicts)
-    for verdict in hit:
-        members.setdefault(_name(verdict.evidence, shared), []).append(verdict.evidence)
-    for verdict in verdicts:
-        every.setdefault(_name(verdict.evidence, shared), []).append(verdict.evidence)
+    members, every = (
+        grouped((one.evidence for one in each), lambda evidence: _name(evidence, shared))
+        for each in (hit, verdicts)
+    )
     texts = [_places(name, cells, every[name]) for name, cells in members.items()]
     if len(texts) > _MOST_SERIES:
         others = len(texts) - _MOST_SERIES + 1

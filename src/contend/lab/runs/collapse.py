@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import betaincinv, betaln
 
 from contend.base.schema import PythonOnly, Spread
+from contend.base.units import grouped
 from contend.lab.runs.statistics import Estimate, Modes, range_coverage, ratio
 from contend.lab.runs.summary import CellSummary, Condition
 
@@ -147,7 +148,7 @@ def collapses(
     known = {cell.record.cell: typical_time(cell) for cell in sound}
     times = {number: time for number, time in known.items() if time is not None}
     judged = [cell for cell in sound if cell.record.cell in times]
-    rivals = _at_one_size(judged) if compared else {}
+    rivals = grouped(judged if compared else (), lambda cell: (cell.condition, _size(cell)))
     low: LowCells = {}
     series = _series(judged)
     for members in series:
@@ -175,19 +176,8 @@ def typical_time(cell: CellSummary) -> Estimate | None:
 
 def _series(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
     """Cells of one schedule under one condition, by size."""
-    groups: dict[tuple[str, Condition], list[CellSummary]] = {}
-    for cell in cells:
-        groups.setdefault((cell.schedule, cell.condition), []).append(cell)
+    groups = grouped(cells, lambda cell: (cell.schedule, cell.condition))
     return [sorted(group, key=_size) for group in groups.values()]
-
-
-def _at_one_size(
-    cells: Sequence[CellSummary],
-) -> dict[tuple[Condition, int], list[CellSummary]]:
-    groups: dict[tuple[Condition, int], list[CellSummary]] = {}
-    for cell in cells:
-        groups.setdefault((cell.condition, _size(cell)), []).append(cell)
-    return groups
 
 
 def _size(cell: CellSummary) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from contend.base.schema import PythonOnly, Rate, Seconds, Spread, told
+from contend.base.units import grouped
 from contend.lab.runs.frames import CellEnd, Label
 from contend.lab.runs.record import CellRecord, RunRecord
 from contend.lab.runs.statistics import (
@@ -317,10 +318,8 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
         results: one row for every sample, as `lab.runs.Run.results`.
     """
     names = schedule_names(record.cells)
-    ends: dict[int, list[CellEnd]] = {}
-    for launch in record.launches:
-        for end in launch.ends:
-            ends.setdefault(end.cell, []).append(end)
+    every_end = (end for launch in record.launches for end in launch.ends)
+    ends = grouped(every_end, lambda end: end.cell)
     timed = results.filter(~pl.col("warmup"))
     begun_again = {
         launch.number: launch.whole for launch in record.launches if launch.of is not None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from contend.base.schema import PythonOnly, Seconds, Spread, told
+from contend.base.units import grouped
 from contend.lab.runs.statistics import Estimate, Values, ratio, ratio_by_launch
 from contend.lab.runs.summary import CellSummary, Condition, condition
 
@@ -86,11 +87,10 @@ def contests(cells: Iterable[CellSummary]) -> tuple[Contest, ...]:
     launch may then decide otherwise, and a rival counts as beaten only if its median is larger in
     each launch that measured both. In any case the interval of the ratio must lie above 1.
     """
-    groups: dict[tuple[Condition, int | None], list[CellSummary]] = {}
-    for cell in cells:
-        if cell.verified is not False:
-            key = (condition(cell.record, with_sizes=True), cell.record.bytes)
-            groups.setdefault(key, []).append(cell)
+    groups = grouped(
+        (cell for cell in cells if cell.verified is not False),
+        lambda cell: (condition(cell.record, with_sizes=True), cell.record.bytes),
+    )
     return tuple(
         _contest(under, size, group)
         for (under, size), group in sorted(groups.items(), key=_order)

@@ -10,7 +10,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from contend.base.names import natural
-from contend.base.units import counted
+from contend.base.units import counted, grouped
 from contend.fabric import Fabric, SwitchGroups
 from contend.report.fabric.layout import HOST
 from contend.report.fabric.scene import (
@@ -294,9 +294,7 @@ def _bundle_labels(
     paths: list[Path], ports: list[tuple[Points, Points]], cables: NDArray[np.int64]
 ) -> list[Label]:
     """How many cables each bundle has, near one of its ends, the thinnest first."""
-    between: dict[tuple[float, float], list[int]] = {}
-    for bundle, ends in enumerate(ports):
-        between.setdefault((float(ends[0][1]), float(ends[1][1])), []).append(bundle)
+    between = grouped(range(len(ports)), lambda at: tuple(float(end[1]) for end in ports[at]))
     labels = []
     for bundles in between.values():
         if len(bundles) > _FEW and len(np.unique(cables[bundles])) == 1:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.base.errors import UsageError
-from contend.base.units import counted, format_bytes, format_seconds, rounded
+from contend.base.units import counted, format_bytes, format_seconds, grouped, rounded
 from contend.lab.measurement import pair_bandwidths, victim_operations
 from contend.lab.runs import (
     ROUND_TRIPS,
@@ -71,9 +72,8 @@ def pingpong_figure(run: Run) -> Figure:
     cells = [cell for cell in run.summaries if cell.record.bytes and cell.median.value > 0]
     if not cells:
         raise UsageError(f"{run.folder}: the run has no messages between pairs")
-    series: dict[str, list[CellSummary]] = {}
-    for cell in sorted(cells, key=lambda cell: cell.record.bytes or 0):
-        series.setdefault(_series(cell, cells), []).append(cell)
+    by_size = sorted(cells, key=lambda cell: cell.record.bytes or 0)
+    series = grouped(by_size, lambda cell: _series(cell, cells))
     look = looks(series)
     one_way = [
         Curve(name, look[name], members, told=lambda _, seconds: seconds)
@@ -260,10 +260,7 @@ def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
     if collapses:
         worst = max(collapses, key=lambda collapse: collapse.factor.value)
         return worst.condition, worst.worst.record.bytes
-    counts: dict[tuple[Condition, int | None], int] = {}
-    for cell in cells:
-        key = cell.condition, cell.record.bytes
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter((cell.condition, cell.record.bytes) for cell in cells)
     return max(counts, key=lambda key: (counts[key], key[1] or 0, key[0].ranks))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.base.units import counted, format_seconds, rounded
+from contend.base.units import counted, format_seconds, grouped, rounded
 from contend.lab.measurement import measured_pairs, victim_operations
 from contend.lab.runs import (
     COMPARED,
@@ -37,9 +37,6 @@ from contend.report.words import (
 
 def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
     """A table for every condition; a row for every size."""
-    groups: dict[object, list[Contest]] = {}
-    for contest in contests:
-        groups.setdefault(contest.winner.condition, []).append(contest)
     return [
         table_of(
             f"Fastest schedule, {condition_words(group[0].winner.condition)}",
@@ -56,7 +53,7 @@ def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
             },
             note=_note(group),
         )
-        for group in groups.values()
+        for group in grouped(contests, lambda contest: contest.winner.condition).values()
     ]
 
 

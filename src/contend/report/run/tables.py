@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contend.base.units import counted, format_seconds, rounded
+from contend.base.units import counted, format_seconds, grouped, rounded
 from contend.lab.measurement import measured_pairs, victim_operations
 from contend.lab.runs import (
     COMPARED,
@@ -42,9 +43,6 @@ _USUAL = ("precision", "repetitions")
 
 def cell_tables(run: Run) -> list[ResultTable]:
     """A table for every condition, sorted by size, the fastest schedule of a size first."""
-    groups: dict[object, list[CellSummary]] = {}
-    for cell in run.every_cell:
-        groups.setdefault(cell.condition, []).append(cell)
     columns: list[tuple[str, Column[CellSummary]]] = [
         *((name, _size(name)) for name in size_labels(run.record.cells)),
         ("bytes", Number(lambda cell: size_words(cell.record.bytes))),
@@ -72,7 +70,7 @@ def cell_tables(run: Run) -> list[ResultTable]:
             columns,
             note=_note(run),
         )
-        for cells in groups.values()
+        for cells in grouped(run.every_cell, lambda cell: cell.condition).values()
     ]
 
 
@@ -121,9 +119,7 @@ def _why(cell: CellSummary) -> str:
 
 def part_tables(run: Run) -> list[ResultTable]:
     """A table for each condition whose cells have such parts."""
-    groups: dict[object, list[CellParts]] = {}
-    for parts in run.findings.parts:
-        groups.setdefault(parts.cell.condition, []).append(parts)
+    groups = grouped(run.findings.parts, lambda parts: parts.cell.condition)
     return [_table(run, members) for members in groups.values()]
 
 
@@ -250,10 +246,7 @@ def _samples(run: Run) -> str:
 
 
 def _cut(measured: Sequence[MeasuredLaunch]) -> Iterator[tuple[str, str]]:
-    reasons: dict[str, int] = {}
-    for launch in measured:
-        for end in launch.ends:
-            reasons[end.reason] = reasons.get(end.reason, 0) + 1
+    reasons = Counter(end.reason for launch in measured for end in launch.ends)
     if reasons:
         counts = (f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
         yield "cells ended by", ", ".join(counts)

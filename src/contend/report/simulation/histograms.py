@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.base.units import grouped
 from contend.congestion import EACH_HOST, Average, Judged, Simulation
 from contend.report.charts import Chart, Histogram, Outline, charted, fractions
 from contend.report.series import Axis, BoundLine, Series, Unit, port_axis
@@ -55,11 +56,8 @@ def _chart(
     reference_name: str = "",
 ) -> Histogram:
     """Histograms over each other, named with their means, those that are the same together."""
-    alike: dict[bytes, list[_Curve]] = {}
-    for curve in curves:
-        alike.setdefault(curve.values.tobytes(), []).append(curve)
     outlines = []
-    for same in alike.values():
+    for same in grouped(curves, lambda curve: curve.values.tobytes()).values():
         # The last is drawn above the others.
         one, names = same[-1], ", ".join(curve.name for curve in same)
         name = f"{names} {percent(float(one.values.mean()))}".strip()

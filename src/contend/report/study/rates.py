@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contend.base.units import counted, format_bytes, format_seconds
+from contend.base.units import counted, format_bytes, format_seconds, grouped
 from contend.lab.runs import Collapse, Contest, port_limit
 from contend.lab.session import UNSUITED
 from contend.lab.studies import (
@@ -101,16 +101,16 @@ def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
     What a port carries is what the plan says or, where there is a network, the highest rate of the
     study's own ping-pong under the same library and conditions.
     """
-    groups: dict[tuple[str, int, int, int, str], list[Result]] = {}
-    for result in results:
+
+    def where(result: Result) -> tuple[str, int, int, int, str]:
         place = result.place
-        if place.bytes is not None:
-            hosts, ranks, each = place.hosts or 1, place.ranks or 1, place.ranks_per_host or 1
-            key = (place.measure, hosts, ranks, each, result.series)
-            groups.setdefault(key, []).append(result)
+        hosts, ranks, each = place.hosts or 1, place.ranks or 1, place.ranks_per_host or 1
+        return place.measure, hosts, ranks, each, result.series
+
+    sized = (result for result in results if result.place.bytes is not None)
     return [
         Sweep(*key, tuple(members), plan.wire or _ping_pong(plan, results, key[-1]))
-        for key, members in groups.items()
+        for key, members in grouped(sized, where).items()
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from contend.base.units import counted
+from contend.base.units import counted, grouped
 from contend.lab.measurement import VectorLength
 from contend.lab.studies import GridPlace, Known, MeasuredPlan, Result
 from contend.report.table import ResultTable
@@ -261,9 +261,7 @@ def _steps(group: TimeGroup) -> Iterator[ResultTable]:
 
 def _elsewhere(group: TimeGroup) -> Iterator[ResultTable]:
     """Times that others published for other vectors or ranks, a table for each of these."""
-    others: dict[tuple[int | None, int | None], list[Known]] = {}
-    for known in group.elsewhere:
-        others.setdefault((known.vectors, known.ranks_per_host), []).append(known)
+    others = grouped(group.elsewhere, lambda known: (known.vectors, known.ranks_per_host))
     for (vectors, each), members in others.items():
         lines = lines_of(members)
         hosts = sorted({count for line in lines.values() for count in line})

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contend.base.errors import UsageError
 from contend.base.names import natural
-from contend.base.units import counted, listed, verb
+from contend.base.units import counted, grouped, listed, verb
 from contend.fabric import Fabric, rails_of, servers_of
 
 
@@ -106,9 +106,7 @@ def leaf_by_leaf(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.uint3
     rail = rails_of(fabric, server)
     turn = np.empty(fabric.hosts, dtype=np.int64)
     turn[by_name(fabric)] = np.arange(fabric.hosts)
-    of_server: dict[int, list[int]] = {}
-    for host in hosts.tolist():
-        of_server.setdefault(int(server[host]), []).append(host)
+    of_server = grouped(hosts.tolist(), lambda host: int(server[host]))
     own = [sorted(each, key=lambda host: int(rail[host])) for each in of_server.values()]
     own.sort(key=lambda each: (sorted(met[fabric.host_switch[each]].tolist()), min(turn[each])))
     return np.array([host for each in own for host in each], dtype=np.uint32)
@@ -135,10 +133,8 @@ def seats_by_server(fabric: Fabric, hosts: NDArray[np.integer]) -> tuple[NDArray
     """
     server = servers_of(fabric)
     rail = rails_of(fabric, server)
-    of_server: dict[int, list[int]] = {}
     placed = hosts[rail[hosts] >= 0].tolist()
-    for host in placed:
-        of_server.setdefault(int(server[host]), []).append(host)
+    of_server = grouped(placed, lambda host: int(server[host]))
     sharing = Counter(len(of_server[int(server[host])]) for host in placed)
     usual = max(sharing, key=lambda size: (sharing[size], size), default=0)
     groups = [own for own in of_server.values() if len(own) == usual]
