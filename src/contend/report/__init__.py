@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from .machine import diagnosis_document, mpi_document
     from .page.explorable import explored
     from .page.networks import page_document
-    from .prediction.lossless import lossless_document
+    from .prediction.packets import lossless_document, tcp_document
     from .prediction.program import program_document
     from .prediction.tables import calibration_document, prediction_document, prediction_figure
-    from .prediction.tcp import tcp_document
     from .profile.document import (
         draw_profile,
         profile_document,
