@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -57,33 +57,31 @@ def runs_document(
         size: of the cells whose times are drawn; None for that with the most to tell.
     """
     tables = run_tables if whole else measure_tables
-    verdicts = list(map(run_verdict, runs))
-    return Document(
-        verdict=_named_lines(run_names(runs), verdicts),
+    return _of_results(
+        [Measurement.of(run, run_verdict(run)) for run in runs],
+        names=run_names(runs),
         tables=[*(table for run in runs for table in tables(run)), *comparison_tables(runs)],
-        record=_record(
-            [Measurement.of(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)]
-        ),
         pictures={name: partial(run_figures, name, runs, size) for name in fitting_pictures(runs)},
         picture=picture,
-        rows=partial(cells_csv, runs),
     )
 
 
-def _named_lines(names: Sequence[str], verdicts: Sequence[str]) -> str:
-    """The verdict of a single one, or a line for each with its name."""
-    named = [f"{name}: {verdict}" for name, verdict in zip(names, verdicts, strict=True)]
-    return verdicts[0] if len(verdicts) == 1 else "\n".join(named)
-
-
-def _record(results: Sequence[Measurement]) -> Measurement | MeasuredRuns:
-    """One run, or several beside the first."""
+def _of_results(
+    results: Sequence[Measurement], *, names: Sequence[str] = (), **told: Any
+) -> Document:
+    """One run, or several beside the first, whose verdicts follow `names` where there are any."""
+    verdicts = [result.verdict for result in results]
+    runs = [result.measured for result in results]
+    record: Measurement | MeasuredRuns = MeasuredRuns(
+        verdict="\n".join(verdicts), results=tuple(results), comparison=tuple(compared(runs))
+    )
     if len(results) == 1:
-        return results[0]
-    return MeasuredRuns(
-        verdict="\n".join(result.verdict for result in results),
-        results=tuple(results),
-        comparison=tuple(compared([result.measured for result in results])),
+        record = results[0]
+    elif names:
+        named = zip(names, verdicts, strict=True)
+        verdicts = [f"{name}: {verdict}" for name, verdict in named]
+    return Document(
+        verdict="\n".join(verdicts), record=record, rows=partial(cells_csv, runs), **told
     )
 
 
@@ -93,23 +91,16 @@ def pairs_document(measured: Sequence[MeasuredPairs]) -> Document:
     Args:
         measured: of one run, or of several libraries in the same place.
     """
-    verdicts = list(map(pairs_verdict, measured))
     names = [pairs.run.record.library.title for pairs in measured]
-    return Document(
-        verdict=_named_lines(names, verdicts),
+    return _of_results(
+        [Measurement.of(pairs.run, pairs_verdict(pairs), pairs=pairs) for pairs in measured],
+        names=names,
         tables=[
             table
             for pairs in measured
             for table in (*pair_tables(pairs), *measure_tables(pairs.run))
         ],
-        record=_record(
-            [
-                Measurement.of(pairs.run, verdict, pairs=pairs)
-                for pairs, verdict in zip(measured, verdicts, strict=True)
-            ]
-        ),
         pictures={"pairs": partial(_pairs_figure, names, measured)},
-        rows=partial(cells_csv, [pairs.run for pairs in measured]),
     )
 
 
@@ -142,17 +133,11 @@ def hotspot_document(runs: Sequence[Run], spot: HotSpot, fabric: Fabric) -> Docu
     operations = list(map(victim_operations, runs))
     verdicts = [f"{hotspot_finding(measured, fabric.name)}." for measured in operations]
     pairs = HotspotPairs.of(spot, fabric)
-    return Document(
-        verdict="\n".join(verdicts),
+    told = zip(runs, verdicts, strict=True)
+    return _of_results(
+        [Measurement.of(run, verdict, hotspot=pairs) for run, verdict in told],
         tables=[table for measured in operations for table in hotspot_tables(measured)],
-        record=_record(
-            [
-                Measurement.of(run, verdict, hotspot=pairs)
-                for run, verdict in zip(runs, verdicts, strict=True)
-            ]
-        ),
         pictures={"hotspot": lambda: hotspot_figure(operations[0], fabric.name)},
-        rows=partial(cells_csv, runs),
     )
 
 
