@@ -184,15 +184,6 @@ def test_a_bandwidth_is_no_share_of_the_narrowest_cut(make_simulation: Any) -> N
     assert "gets 55.0 % of the link speed in the best case: duo, updn" in text
 
 
-def test_no_title_is_a_share_of_what_is_rated(make_simulation: Any) -> None:
-    """Random pairs do not all cross the narrowest cut, so they may get more than it carries."""
-    both = [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))]
-    text = texts(simulation_comparison(both, rated=[0.6, 0.6]))
-    assert "bisect gets 55.0 to 70.0 % of the link speed" in text
-    assert "the narrowest cut found could carry 60 %" in text
-    assert "% of the rated" not in text
-
-
 def test_channel_loads_are_sorted_and_named(make_simulation: Any) -> None:
     figure = channel_loads(make_simulation())
     steps = figure.axes[0].lines[0].get_ydata()

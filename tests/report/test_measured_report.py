@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from contend.lab.runs import (
     SCHEMA,
@@ -349,12 +350,15 @@ def test_the_legend_of_one_panel_fits_its_figure(kutzner: MeasuredPlan) -> None:
     """Curves, a collapse at the mean and late samples are seven names."""
     plan = kutzner.changed(ranks=(32,), ranks_per_host=(1,))
     results = sweep(plan)
-    for _, figure in measured_figures(plan, results_of(results)):
-        if len(figure.axes) == 1:
-            figure.draw_without_rendering()
-            extent = figure.legends[0].get_window_extent()
-            assert extent.x0 >= 0
-            assert extent.x1 <= figure.bbox.x1
+    figures = dict(measured_figures(plan, results_of(results))).values()
+    assert all(legend_fits(figure) for figure in figures if len(figure.axes) == 1)
+
+
+def legend_fits(figure: Figure) -> bool:
+    """Whether the legend below all lies within the figure."""
+    figure.draw_without_rendering()
+    extent = figure.legends[0].get_window_extent()
+    return bool(extent.x0 >= 0 and extent.x1 <= figure.bbox.x1)
 
 
 def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
@@ -362,10 +366,7 @@ def test_a_legend_fits_its_figure(mistry: MeasuredPlan) -> None:
     plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
     results = [answer(cell, {(None, None): spread(1e-3)}) for cell in plan.cells()]
     for _, figure in measured_figures(plan, results_of(results)):
-        figure.draw_without_rendering()
-        extent = figure.legends[0].get_window_extent()
-        assert extent.x0 >= 0
-        assert extent.x1 <= figure.bbox.x1
+        assert legend_fits(figure)
         labels = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert len(labels) == len(set(labels))
 

@@ -17,14 +17,6 @@ def test_all_published_blocks_divide() -> None:
     assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in sort.hosts)
 
 
-def test_paper_and_poster_differ_on_one_node() -> None:
-    """1.14 s in table 5, 0.60 s on the poster."""
-    assert published(VectorLength(512, True), MemoryPrediction(NUMBERS, 1, 8, 512)) == {
-        "paper": 1.14,
-        "poster": 0.60,
-    }
-
-
 def test_an_error_is_known_and_another_run_is_not() -> None:
     length = VectorLength(810, True)
     assert published(length, MemoryPrediction(NUMBERS, 36, 8, 810 * 36)) == {"poster": None}
