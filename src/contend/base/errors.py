@@ -85,15 +85,7 @@ class UsageError(ContendError):
 
 
 class UnreachableError(UsageError):
-    """A host that the forwarding tables do not lead to, by the core's numbers.
-
-    Attributes:
-        host: the host that is not reached.
-        address: by which of its addresses.
-        start: the switch where the walk began.
-        end: the switch where it ended.
-        why: what that switch does with the address.
-    """
+    """A host that the forwarding tables do not lead to, by the core's numbers."""
 
     def __init__(self, host: int, address: int, start: int, end: int, why: str) -> None:
         super().__init__(
@@ -101,28 +93,30 @@ class UnreachableError(UsageError):
             f"switch {end} {why}"
         )
         self.host = host
+        """Number of the host that is not reached."""
         self.address = address
+        """Number of its address that was tried."""
         self.start = start
+        """Switch where the walk began."""
         self.end = end
+        """Switch where it ended."""
         self.why = why
+        """What that switch does with the address."""
 
 
 class InputError(ContendError):
-    """Something in a file that is not what it should be.
-
-    Attributes:
-        source: the file's name.
-        line: counted from 1; 0 when the file as a whole is meant.
-        expected: what should stand there.
-        got: what stands there.
-    """
+    """Something in a file that is not what it should be."""
 
     def __init__(self, source: str, line: int, expected: str, got: str) -> None:
         super().__init__(source, line, expected, got)
         self.source = source
+        """Name of the file."""
         self.line = line
+        """Number of the line, from 1; 0 when the file as a whole is meant."""
         self.expected = expected
+        """What should stand there."""
         self.got = got
+        """What stands there."""
 
     @property
     def parts(self) -> tuple[object, ...]:

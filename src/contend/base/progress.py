@@ -24,14 +24,11 @@ _PATIENCE = 0.5
 
 
 class _Bars:
-    """The bars that are drawn now, one under the other, on standard error or in a notebook.
-
-    Attributes:
-        asked: how many ask for bars of steps, each within the one before.
-    """
+    """The bars that are drawn now, one under the other, on standard error or in a notebook."""
 
     def __init__(self) -> None:
         self.asked = 0
+        """How many ask for bars of steps, each within the one before."""
         self._drawn: Drawn | None = None
 
     def add(self, title: str) -> TaskID:

@@ -34,15 +34,12 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 class EndedBySignal(SystemExit):
-    """SIGTERM or SIGHUP asks contend to end; everything is taken down on the way out.
-
-    Attributes:
-        number: the signal's number.
-    """
+    """SIGTERM or SIGHUP asks contend to end; everything is taken down on the way out."""
 
     def __init__(self, number: int) -> None:
         super().__init__(_BY_SIGNAL + number)
         self.number = number
+        """Number of the signal."""
 
 
 def main() -> None:

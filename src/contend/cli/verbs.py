@@ -43,15 +43,13 @@ class Verb(TyperCommand):
         place: module below `contend.cli` and function that carry it out, as ``machine:mpi``; the
             function has its name.
         line: the first line of its help.
-
-    Attributes:
-        module: that has its function.
     """
 
     def __init__(self, place: str, line: str) -> None:
         module, _, name = place.partition(":")
         super().__init__(name=name, help=line, rich_markup_mode="rich")
         self.module = f"contend.cli.{module}"
+        """Module that has its function."""
 
     @cached_property
     def command(self) -> Any:

@@ -234,20 +234,17 @@ def watch(
 
 
 class _Source:
-    """A source with what it told last.
-
-    Attributes:
-        counts: all with a time: their own, or that of the middle of a reading, which may take
-            seconds.
-        at: seconds since 1970 of the last reading.
-    """
+    """A source with what it told last."""
 
     def __init__(self, read: CounterSource, clock: Callable[[], float]) -> None:
         self._read, self._clock = read, clock
         self._told: list[PortCount] | None = None
         self._lost_at: float | None = None
         self.counts: list[PortCount] = []
+        """All counts with a time: their own, or that of the middle of a reading, which may take
+        seconds."""
         self.at = 0.0
+        """Seconds since 1970 of the last reading."""
 
     def read(self) -> list[float]:
         """Reads it; for how long it could not be read before, if it could not."""

@@ -196,26 +196,23 @@ def _label(prefix: str) -> str:
 
 
 class _Table:
-    """Where figures stand in a row, by its heading.
-
-    Attributes:
-        row: what a row begins with: all columns that are the same for every size but its own.
-        place: of every such column.
-        groups: places of a time and its two bandwidths, out of place first.
-        wrong: places of the number of wrong values.
-        length: how many columns there are.
-    """
+    """Where figures stand in a row, by its heading."""
 
     def __init__(self, columns: list[str]) -> None:
         self.place = {name: at for at, name in enumerate(columns) if name in _NAMED}
+        """Place of every such column."""
         leading = columns[: max(self.place.values()) + 1]
         first, *others = ((name, _SHAPES.get(name, r"\S++")) for name in leading)
         shapes = (rf"(?:\s++{shape}){'?' if name == 'redop' else ''}" for name, shape in others)
         self.row = re.compile(rf"(?<![^\s:>\]|)]){first[1]}{''.join(shapes)}")
+        """What a row begins with: all columns that are the same for every size but its own."""
         times = [at for at, name in enumerate(columns) if name.endswith("time")]
         self.groups = [range(at, at + 3) for at in times]
+        """Places of a time and its two bandwidths, out of place first."""
         self.wrong = {at for at, name in enumerate(columns) if name == "#wrong"}
+        """Places of the number of wrong values."""
         self.length = len(columns)
+        """Number of columns."""
 
     def words(self, line: str) -> list[str]:
         """The words of a row by column, "" where no operation is named."""

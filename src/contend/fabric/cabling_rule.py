@@ -56,25 +56,22 @@ class _Link:
 
 
 class CablingRule:
-    """How a fabric is cabled, and what is added by it.
-
-    Attributes:
-        grown: the fabric with what was added.
-        servers: how many were added.
-        missing: pairs of switches that lack cables; copies have them.
-        reasons: why the last switch above others stands on no lower level.
-        uneven: rows above others that have fewer switches than others of their level now, in words.
-        level: of every switch that was there.
-    """
+    """How a fabric is cabled, and what is added by it."""
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
         self.grown = Grown(fabric)
+        """Fabric with what was added."""
         self.servers = 0
+        """Number of servers that were added."""
         self.reasons: list[str] = []
+        """Why the last switch above others stands on no lower level."""
         self.uneven = ""
+        """Rows above others that have fewer switches than others of their level now, in words."""
         self.level = switch_levels(fabric)
+        """Level of every switch that was there."""
         self.missing = missing_cables(fabric)
+        """Pairs of switches that lack cables; copies have them."""
         self._whole = _completed(fabric, self.missing)
         near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
         self._tree = is_tree(self.level, near, far)

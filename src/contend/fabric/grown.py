@@ -36,18 +36,16 @@ class Grown:
 
     Switches and hosts are copies of others: of their ports, rates and names, whose number counts
     on. They have GUIDs of their own and the LIDs that follow.
-
-    Attributes:
-        free: free ports of every switch, new ones included.
-        alike: the switch that each new one is like.
-        cables: new ones between switches, each with its rate's number.
     """
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
         self.free = [set(ports) for ports in free_ports(fabric)]
+        """Free ports of every switch, new ones included."""
         self.alike: list[int] = []
+        """Switch that each new one is like."""
         self.cables: list[tuple[Cable, int]] = []
+        """New cables between switches, each with its rate's number."""
         self._hosts: list[_Host] = []
         self._servers = 0
         self._switch_names: list[str] = []

@@ -101,18 +101,15 @@ class Row(NamedTuple):
 
 
 class RankStrand:
-    """Writes one rank's strand, call by call.
-
-    Attributes:
-        strand: what is written.
-        rows: of its calls.
-        as_recorded: seconds in calls that take what they took, by routine.
-    """
+    """Writes one rank's strand, call by call."""
 
     def __init__(self, kept: RankCalls, shared: Shared) -> None:
         self.strand = Strand(kept.rank)
+        """What is written."""
         self.rows: list[Row] = []
+        """Rows of its calls."""
         self.as_recorded: dict[str, float] = defaultdict(float)
+        """Seconds in calls that take what they took, by routine."""
         self._kept = kept
         self._shared = shared
         self._requests: dict[int, list[int]] = {}

@@ -119,19 +119,16 @@ class KernelRequest:
 
 
 class RefusedError(ContendError):
-    """The kernel refused a request.
-
-    Attributes:
-        number: the kernel's error number.
-        what: what was asked.
-    """
+    """The kernel refused a request."""
 
     status = 3
 
     def __init__(self, number: int, what: str) -> None:
         super().__init__(f"{what}: {os.strerror(number)}")
         self.number = number
+        """Error number of the kernel."""
         self.what = what
+        """What was asked."""
 
 
 class Netlink:

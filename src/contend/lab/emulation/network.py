@@ -48,22 +48,19 @@ _ONE_HASH = (
 
 
 class Network:
-    """A fabric of network namespaces; `bring_up` makes one.
-
-    Attributes:
-        fabric: what it emulates.
-        settings: of its cables, with the rate that this machine carries.
-        headroom: what this machine carries; None if that was not checked.
-        hosts: names of its hosts as launchers know them, in the fabric's order.
-    """
+    """A fabric of network namespaces; `bring_up` makes one."""
 
     def __init__(
         self, layout: Layout, spaces: Spaces, scripts: Scripts, settings: Settings
     ) -> None:
         self.fabric: Fabric = layout.fabric
+        """Fabric that it emulates."""
         self.settings = settings
+        """Settings of its cables, with the rate that this machine carries."""
         self.headroom: Headroom | None = None
+        """What this machine carries; None if that was not checked."""
         self.hosts: tuple[str, ...] = tuple(node.label for node in layout.host_nodes)
+        """Names of its hosts as launchers know them, in the fabric's order."""
         self._layout = layout
         self._spaces = spaces
         self._scripts = scripts

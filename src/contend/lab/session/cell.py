@@ -26,17 +26,14 @@ _SHORT = 8
 
 
 class CellError(ContendError):
-    """A cell that cannot be answered here at all.
-
-    Attributes:
-        failure: why.
-    """
+    """A cell that cannot be answered here at all."""
 
     status = 3
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
         self.failure = failure
+        """Why it cannot be answered."""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
