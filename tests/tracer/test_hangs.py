@@ -173,12 +173,27 @@ HANGS = {
             _CIRCLE,
         ),
     ),
+    "detach": (
+        ("Buffer_detach", "Barrier"),
+        (
+            "rank 0 waits for rank 1 in MPI_Buffer_detach at hangs.c:",
+            " (send to rank 1, tag 7, MPI_COMM_WORLD; send to rank 1, tag 8, MPI_COMM_WORLD), ",
+            _CIRCLE,
+        ),
+    ),
+    "exchange": (
+        ("Wait", "Barrier"),
+        ("rank 0 waits for rank 1 in MPI_Wait", "receive from rank 1, tag 5, MPI_", _CIRCLE),
+    ),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
 UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})
 """What is in no call, or is not followed, may be about to do what others wait for."""
 
+NEW = ("exchange",)
+"""Debian's Open MPI lacks the routines."""
 LIBRARYS_OWN = ("missing-send", "finalized", "nonblocking", "rma-unposted", "rma-lock-request")
+LIBRARYS_OWN += ("detach", *NEW)
 """In which call ranks come to a stop is up to the library."""
 
 
@@ -263,7 +278,39 @@ def test_who_asks_again_and_again_waits(
 
 @pytest.mark.parametrize(
     ("any_mpi", "mode"),
-    [("openmpi", mode) for mode in HANGS]
+    [("openmpi", mode) for mode in ("fetch", "sleeps", "locks", "request", "memory")]
+    + [("mpich", "fetch"), ("wheel", "request")],
+    indirect=["any_mpi"],
+)
+def test_who_reads_a_window_again_and_again_polls_it(
+    any_mpi: Mpi, build: Build, tmp_path: Path, mode: str
+) -> None:
+    def reads(record: RankRecord) -> bool:
+        return bool(record.threads[0]["asking"])
+
+    program = build(any_mpi.wrapper, "hangs.c")
+    folder = _hang(any_mpi, program, f"reads-{mode}", (None, "Barrier"), tmp_path, there=reads)
+    merge(folder)
+    profile = ProgramProfile.load(folder)
+    [polls, waits] = profile.record.stuck
+    [awaited] = polls.awaits
+    target = None if mode == "memory" else 1
+    assert (polls.asks, polls.ranks, awaited.kind, awaited.peer) == (True, (1,), "memory", target)
+    whose = "a" if mode == "memory" else "rank 1's"
+    said = f" (polls {whose} window until somebody writes there, a window of MPI_COMM_WORLD)"
+    assert said in profile.findings.verdict
+    # What was written before may still be on its way.
+    long = [msgspec.structs.replace(thread, since_s=60.0) for thread in (polls, waits)]
+    stood = replace(profile.findings.stuck, stuck=long)
+    assert stood.verdict().startswith("No rank got any further in the last 60 s of the run: ")
+    assert stood.cure().startswith("Look for the call that writes what rank 0 waits for")
+    longer = [msgspec.structs.replace(thread, since_s=601.0) for thread in (polls, waits)]
+    assert replace(stood, stuck=longer).hung
+
+
+@pytest.mark.parametrize(
+    ("any_mpi", "mode"),
+    [("openmpi", mode) for mode in HANGS if mode not in NEW]
     + [(library, mode) for library in ("mpich", "wheel") for mode in LIBRARYS_OWN],
     indirect=["any_mpi"],
 )

@@ -31,6 +31,12 @@ UNLOCKS = frozenset({"Win_unlock", "Win_unlock_all"})
 LOCKED = UNLOCKS | {"Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all"}
 """They may wait until the library has a lock that was asked for before."""
 LOCKS = frozenset({"Win_lock", "Win_lock_all"})
+READS = frozenset({"Get", "Rget", "Get_accumulate", "Rget_accumulate"})
+READS |= {"Fetch_and_op", "Compare_and_swap", "Win_sync"}
+"""They bring back what they find in a window, or show it in memory. Who reads the same again and
+again waits for a change of it; what makes operations complete comes in between."""
+
+READING = READS | LOCKS | LOCKED | {"Wait"}
 
 AWAITING = RECEIVES | EXCHANGES | PROBES | WAITS | TESTS | LOCKS | LOCKED
 AWAITING |= {"Ssend", "Win_start", "Win_complete", "Win_wait", "Win_test"}

@@ -226,7 +226,12 @@ typedef struct {
   uint64_t key;  ///< handle
   uint64_t bytes;
   contend_live_communicator* communicator;
-  contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
+  union {
+    contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
+    struct {
+      int32_t peer, tag;
+    } source;  ///< of what an exchange receives, as `contend_awaited` has them
+  };
   uint32_t part_count;  ///< without `parts`: partitions that are not marked as ready yet
   uint32_t number;      ///< CONTEND_NO_REQUEST while a persistent one is not under way
   uint32_t cell;        ///< of the call that began it
@@ -265,6 +270,15 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
 /// the question before it ended, if that was no other thing. Gives the ticks when the first of them
 /// began, at which the event of a question that is answered begins.
 uint64_t contend_asked(contend_call* call, bool answered);
+
+/// A call that reads `where` of a window's target, which is a question in vain if the thread then
+/// reads the same again, with nothing in between but what makes the window's operations complete.
+void contend_read(const contend_call* call, uint64_t where);
+/// Whether a thread that has read a window called nothing but that since; `before` what it calls now
+/// there were so many events.
+bool contend_reads_on(uint32_t communicator, uint64_t before);
+/// Such a call in between, or that itself.
+void contend_read_on(const contend_call* call, uint32_t communicator, uint64_t before);
 
 /// Bytes that a receive brought.
 static inline uint64_t contend_received(const MPI_Status* status) {

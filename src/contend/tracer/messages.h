@@ -120,7 +120,7 @@ int RECORDED(NAMED(Isendrecv))(const void* data, COUNT count, MPI_Datatype type,
                                       source, receive_tag, communicator, request);
   contend_leave(&call);
   if (result == MPI_SUCCESS)
-    note_begun(&call, CONTEND_EXCHANGES, false, count, type, peer, tag, communicator, *request);
+    note_begun_exchange(&call, count, type, peer, tag, source, receive_tag, communicator, *request);
   contend_done();
   return result;
 }
@@ -134,7 +134,7 @@ int RECORDED(NAMED(Isendrecv_replace))(void* data, COUNT count, MPI_Datatype typ
                                               communicator, request);
   contend_leave(&call);
   if (result == MPI_SUCCESS)
-    note_begun(&call, CONTEND_EXCHANGES, false, count, type, peer, tag, communicator, *request);
+    note_begun_exchange(&call, count, type, peer, tag, source, receive_tag, communicator, *request);
   contend_done();
   return result;
 }

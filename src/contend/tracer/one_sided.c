@@ -68,9 +68,24 @@ static contend_turn turn_of(const contend_call* call, const contend_live_communi
   return (contend_turn){CONTEND_NO_NUMBER, call->start > last ? call->start - last : 0};
 }
 
+/// Whether an operation brings back what it finds.
+static inline bool reads(uint16_t routine) {
+  switch (routine) {
+    case contend_routine_Get:
+    case contend_routine_Rget:
+    case contend_routine_Get_accumulate:
+    case contend_routine_Rget_accumulate:
+    case contend_routine_Fetch_and_op:
+    case contend_routine_Compare_and_swap:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// `takes`: bytes come from the target.
-static void note_operation(const contend_call* call, MPI_Win window, int target, uint64_t bytes,
-                           bool takes, const MPI_Request* handle) {
+static void note_operation(const contend_call* call, MPI_Win window, int target, MPI_Aint where,
+                           uint64_t bytes, bool takes, const MPI_Request* handle) {
   contend_live_communicator* communicator = communicator_of(window);
   int32_t peer = contend_world_rank(communicator, target);
   uint32_t number = CONTEND_NO_REQUEST;
@@ -86,12 +101,15 @@ static void note_operation(const contend_call* call, MPI_Win window, int target,
     request->tag = has_lock(communicator, peer);
     number = request->number;
   }
+  uint64_t before = contend_events_so_far();
+  if (reads(call->routine)) contend_read(call, (uint64_t)where);
   contend_note(call, communicator->index, bytes, peer, 0, number);
+  if (reads(call->routine)) contend_read_on(call, communicator->index, before);
 }
 
 #define OPERATES(name, parameters, arguments, target, bytes, takes, request)                  \
   CONTEND_RECORDS(name, parameters, arguments, await_target(window, target, CONTEND_ANY_TAG), \
-                  note_operation(&call, window, target, bytes, takes, request))
+                  note_operation(&call, window, target, where, bytes, takes, request))
 #define MAKES(name, parameters, arguments)                                \
   CONTEND_RECORDS(name, parameters, arguments, contend_await_members(on), \
                   contend_add_window(&call, on, CONTEND_KEY(*window)))
@@ -217,8 +235,15 @@ static void note_order(const contend_call* call, MPI_Win window, int target, int
   if (wanted != CONTEND_ANY_TAG) set_lock(on, NO_LOCK, contend_lock_of(peer, wanted));
   if (over) set_lock(on, peer, 0);
   uint32_t cell = contend_count(call, on->index, 0, 0);
+  uint64_t before = contend_events_so_far();
+  // Memory is read without a call.
+  if (call->routine == contend_routine_Win_sync &&
+      (!contend_reads_on(on->index, before) ||
+       contend_this_thread.under_way->asked == contend_routine_Win_sync))
+    contend_read(call, 0);
   contend_keep(call, cell, CONTEND_CALL, 0, peer < 0 ? CONTEND_NO_PEER : peer, had,
                CONTEND_NO_REQUEST, 0, over ? turn_of(call, on, peer, true) : CONTEND_NO_TURN);
+  contend_read_on(call, on->index, before);
 }
 
 #define ORDERS(name, parameters, arguments, target, wanted, over)                    \

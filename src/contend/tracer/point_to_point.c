@@ -46,6 +46,25 @@ static void note_begun(const contend_call* call, enum contend_request_kind kind,
   note_begun_on(call, kind, persistent, count, type, peer, tag, contend_find(handle), request);
 }
 
+#if CONTEND_MPI_4
+/// Notes a request that sends and receives: the receiving half has an event of its own.
+static void note_begun_exchange(const contend_call* call, int64_t count, MPI_Datatype type,
+                                int peer, int tag, int source, int receive_tag, MPI_Comm handle,
+                                MPI_Request request) {
+  contend_live_communicator* on = contend_find(handle);
+  contend_request* begun = note_begun_on(call, CONTEND_EXCHANGES, false, count, type, peer, tag, on,
+                                         request);
+  int32_t sender = contend_awaited_peer(on, source);
+  if (receive_tag == MPI_ANY_TAG) receive_tag = CONTEND_ANY_TAG;
+  if (begun->number != CONTEND_NO_REQUEST) {
+    begun->source.peer = sender;
+    begun->source.tag = receive_tag;
+  }
+  contend_keep(call, begun->cell, CONTEND_PART, 0, sender < 0 ? CONTEND_NO_PEER : sender,
+               receive_tag, CONTEND_NO_REQUEST, 1, CONTEND_NO_TURN);
+}
+#endif
+
 /// Notes that a message has arrived, or, where `taken` is false, that one is there.
 /// The event begins at `since`.
 static void note_arrival_on(contend_call* call, uint64_t since,

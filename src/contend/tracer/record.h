@@ -197,7 +197,8 @@ enum contend_awaited_kind {
   CONTEND_AWAITS_TARGET,    ///< of one-sided communication, `peer`; `tag` is 1 for an exclusive
                             ///< lock of it, 0 for a shared one, and CONTEND_ANY_TAG without one
   CONTEND_AWAITS_FINALIZE,  ///< all ranks, in MPI_Finalize
-  CONTEND_AWAITS_EXCHANGE,  ///< the other side of a request that sends to `peer` and receives
+  CONTEND_AWAITS_EXCHANGE,  ///< both of a request that sends to `peer` and receives, of which there
+                            ///< was no room for both
   CONTEND_AWAITS_READY,     ///< its own partitions, of a message to `peer`: `number` of `bytes` are
                             ///< marked
   CONTEND_AWAITS_POST,      ///< MPI_Win_post of `peer`, for this rank
@@ -259,8 +260,9 @@ enum contend_event_kind {
                        ///< peer, tag and bytes of a receive; `cell` is that of what began it
   CONTEND_PART,        ///< bytes to one peer in the preceding call (v, w, neighbours,
                        ///< the sending half of a Sendrecv is the call itself, the
-                       ///< receiving half a part with `role` 1), or a rank that
-                       ///< MPI_Win_post, _start, _complete or _wait is about
+                       ///< receiving half a part with `role` 1; of an Isendrecv that is where
+                       ///< it receives from), or a rank that MPI_Win_post, _start, _complete or
+                       ///< _wait is about
 };
 
 /// What happened, in order, so that the program's communication can be carried out again on another

@@ -128,7 +128,7 @@ static void forget(uint16_t* link) {
   contend_request* request = &requests[index];
   *link = request->next;
   count_receiving(-(uint32_t)receives(request));
-  if (request->parts) free(request->parts);
+  if (request->kind == CONTEND_COLLECTIVE) free(request->parts);
   contend_release(request->communicator);
   request->next = (uint16_t)first_free;
   first_free = index;
@@ -180,9 +180,15 @@ static uint32_t await(const MPI_Request* handles, int count, const uint32_t* cla
                                                          CONTEND_NO_PEER, CONTEND_ANY_TAG, 0);
     // One that is complete, or a persistent one that is not under way.
     if (request->number == CONTEND_NO_REQUEST) continue;
+    bool both = request->kind == CONTEND_EXCHANGES && awaited + 1 < CONTEND_AWAITED;
+    if (both)
+      under_way->awaited[awaited++] =
+          contend_awaited_of(CONTEND_AWAITS_SENDER, request->communicator->index,
+                             request->source.peer, request->source.tag, 0);
     contend_awaited* thing = &under_way->awaited[awaited++];
-    *thing = contend_awaited_of(request->kind, request->communicator->index, request->peer,
-                                request->tag, request->collective);
+    *thing = contend_awaited_of(both ? CONTEND_AWAITS_RECEIVER : request->kind,
+                                request->communicator->index, request->peer, request->tag,
+                                request->collective);
     if (request->part_count && request->parts == NULL) {
       thing->kind = CONTEND_AWAITS_READY;
       thing->number = request->collective - request->part_count;
@@ -329,8 +335,7 @@ static bool was_idle(uint64_t pause, uint64_t instant) {
 
 /// The end of `contend_asked`: `again` where the thread has waited since the question before.
 static inline uint64_t settle(contend_call* call, bool answered, bool again) {
-  const contend_section* section = &contend.header->sections[CONTEND_EVENTS];
-  uint64_t events = section->used + section->lost, own = call->end - call->start;
+  uint64_t events = contend_events_so_far(), own = call->end - call->start;
   // What else the thread called meanwhile is no waiting for an answer.
   if (events != polling.events) again = false;
   uint64_t since = again ? polling.since : call->start;
@@ -371,6 +376,31 @@ static inline uint64_t asked(contend_call* call, bool answered) {
 
 uint64_t contend_asked(contend_call* call, bool answered) { return asked(call, answered); }
 
+void contend_read(const contend_call* call, uint64_t where) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  contend_call question = *call;
+  under_way->awaited[0].bytes = where;
+  bool same = under_way->asked == call->routine && polling.site == call->site &&
+              memcmp(&polling.thing, under_way->awaited, sizeof polling.thing) == 0;
+  if (!same) polling.until = 0;
+  // Once is no question.
+  if (asked(&question, false) == call->start) under_way->asking = 0;
+}
+
+bool contend_reads_on(uint32_t communicator, uint64_t before) {
+  return polling.until && polling.events == before &&
+         polling.thing.kind == CONTEND_AWAITS_TARGET && polling.thing.communicator == communicator;
+}
+
+void contend_read_on(const contend_call* call, uint32_t communicator, uint64_t before) {
+  if (!contend_reads_on(communicator, before)) return;
+  polling.events = contend_events_so_far();
+  polling.last += call->end - polling.until;
+  polling.until = call->end;
+  contend_this_thread.under_way->asked_left = call->end;
+  contend_this_thread.under_way->site = polling.site;
+}
+
 /// The cell of a question in vain. Who polls asks again at the same place.
 static inline uint32_t cell_of_question(const contend_call* call, uint32_t communicator) {
   const contend_cell* cell = &contend.cells[polling.cell];
@@ -389,7 +419,8 @@ static inline uint32_t begin(contend_call* call, uint32_t communicator, bool as_
     return cell;
   }
   // Most calls that are answered at once have asked nothing in vain before.
-  uint64_t since = polling.until ? contend_asked(call, true) : call->start;
+  bool answers = polling.until && !contend_reads_on(communicator, contend_events_so_far());
+  uint64_t since = answers ? contend_asked(call, true) : call->start;
   uint32_t cell = contend_count(call, communicator, 0, 0);
   call->start = since;
   contend_keep(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0,
@@ -402,8 +433,10 @@ static inline void note_one(contend_call* call, int result, uint32_t communicato
                             MPI_Request before, MPI_Request after, uint32_t claimed,
                             const MPI_Status* status) {
   if (result == MPI_SUCCESS) {
+    uint64_t events = contend_events_so_far();
     uint32_t cell = begin(call, communicator, done);
     if (done) complete(call, cell, before, claimed, status);
+    if (done && polling.until) contend_read_on(call, communicator, events);
   } else if (before != after) {
     complete(call, CONTEND_NONE, before, claimed, NULL);
   }

@@ -315,6 +315,12 @@ static inline contend_turn contend_next(bool comes, uint32_t communicator, int32
   return turn;
 }
 
+/// How many events there have been so far.
+static inline uint64_t contend_events_so_far(void) {
+  const contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  return section->used + section->lost;
+}
+
 /// Appends an event of a length in ticks, if it is one of the longest.
 void contend_append(const contend_call* call, contend_event event, uint64_t length);
 /// Likewise of what is known of an event.

@@ -34,6 +34,7 @@ def collective(rank: int, routine: str, *missing: int) -> Stuck:
 
 
 LOCKED = Awaited("target", 1, False, None, 0, 0, exclusive=True)
+READ = Awaited("memory", 1, False, None, 0, 0)
 COMPUTES = stuck(2, "")
 ZERO_FOR_ONE = stuck(0, "MPI_Recv", sender(1))
 ONE_FOR_ZERO = stuck(1, "MPI_Recv", sender(0))
@@ -67,6 +68,14 @@ TWO_FOR_ZERO = stuck(2, "MPI_Recv", sender(0))
         ([stuck(0, "MPI_Recv", sender(1))], (1,), {0}, []),
         ([stuck(0, "MPI_Test", sender(1)), ONE_FOR_ZERO], (), set(), []),
         ([stuck(0, "MPI_File_write"), ONE_FOR_ZERO], (), set(), []),
+        # Of buffered messages any may be the one that is left; any other rank may write a window.
+        ([stuck(0, "MPI_Buffer_detach", receiver(1), receiver(2)), ONE_FOR_ZERO, COMPUTES],
+         (), set(), []),
+        ([stuck(0, "MPI_Buffer_detach", receiver(1), receiver(2)), ONE_FOR_ZERO, TWO_FOR_ZERO],
+         (), {0, 1, 2}, []),
+        ([stuck(0, "MPI_Get", READ, ranks=(1, 2)), ONE_FOR_ZERO, COMPUTES], (), set(), []),
+        ([stuck(0, "MPI_Get", READ, ranks=(1, 2)), ONE_FOR_ZERO, TWO_FOR_ZERO],
+         (), {0, 1, 2}, []),
         ([stuck(0, "MPI_Ssend", receiver(0))], (), {0}, [[0]]),
         # A target that no lock is in the way of may answer; who has a lock has to unlock it.
         ([stuck(0, "MPI_Win_flush", LOCKED), ONE_FOR_ZERO], (), set(), []),

@@ -76,6 +76,60 @@ static void epochs(const char* mode) {
   }
 }
 
+// Another value is looked for in a window until it is there.
+static void poll(const char* how) {
+  MPI_Win win;
+  MPI_Request request;
+  int* own;
+  MPI_Win_allocate(sizeof number, sizeof number, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
+  *own = other = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) return;
+  if (!is(how, "locks")) MPI_Win_lock_all(0, win);
+  while (other == 0) {
+    if (is(how, "locks")) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    if (is(how, "fetch") || is(how, "sleeps"))
+      MPI_Fetch_and_op(&number, &other, MPI_INT, 1, 0, MPI_NO_OP, win);
+    if (is(how, "locks")) MPI_Get(&other, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    if (is(how, "request")) MPI_Rget(&other, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request);
+    if (is(how, "request")) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (is(how, "fetch") || is(how, "sleeps")) MPI_Win_flush(1, win);
+    if (is(how, "locks")) MPI_Win_unlock(1, win);
+    if (is(how, "memory")) MPI_Win_sync(win);
+    if (is(how, "sleeps")) usleep(500);
+  }
+}
+
+// Of what is buffered rank 1 receives the first message.
+static void detach(void) {
+  MPI_Request request;
+  int size = 4 * (sizeof large + MPI_BSEND_OVERHEAD);
+  void* buffer = malloc(size);
+  MPI_Buffer_attach(buffer, size);
+  if (rank == 1) MPI_Recv(large, sizeof large, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) return;
+  MPI_Bsend(large, sizeof large, MPI_CHAR, 1, 6, MPI_COMM_WORLD);
+  MPI_Ibsend(large, sizeof large, MPI_CHAR, 1, 7, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Bsend_init(large, sizeof large, MPI_CHAR, 1, 8, MPI_COMM_WORLD, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Buffer_detach(&buffer, &size);
+}
+
+#if MPI_VERSION >= 4 || defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5
+// A send to rank 1, which it receives, and a receive of what it does not send.
+static void exchange(void) {
+  MPI_Request request;
+  if (rank == 1) receive(0, 4);
+  if (rank == 1) return;
+  MPI_Isendrecv(&number, 1, MPI_INT, 1, 4, &other, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+#else
+static void exchange(void) {}
+#endif
+
 static int query(void* state, MPI_Status* status) {
   MPI_Status_set_elements(status, MPI_BYTE, 0);
   return MPI_SUCCESS;
@@ -192,6 +246,12 @@ int main(int argc, char** argv) {
     window(1);
   } else if (strncmp(mode, "rma-", 4) == 0) {
     epochs(mode + 4);
+  } else if (strncmp(mode, "reads-", 6) == 0) {
+    poll(mode + 6);
+  } else if (is(mode, "detach")) {
+    detach();
+  } else if (is(mode, "exchange")) {
+    exchange();
   } else if (is(mode, "roots")) {
     MPI_Gather(&number, 1, MPI_INT, large, 1, MPI_INT, rank, MPI_COMM_WORLD);
   } else if (is(mode, "nonblocking")) {

@@ -82,6 +82,9 @@ class _AwaitedRanks:
         for one in awaits:
             if one.kind == "ready":
                 ranks.add(thread.rank)
+            elif one.kind == "memory":
+                known = self._members.get(one.communicator, np.arange(self._size))
+                ranks.update(rank for rank in known.tolist() if rank not in (thread.rank, -1))
             elif one.holders:
                 ranks.update(one.holders)
             elif one.kind == "group" and not one.number and self._makes_too(thread, one):

@@ -37,6 +37,8 @@ _SENDING = routines.SENDS | routines.EXCHANGES
 _RECEIVING = routines.RECEIVES | routines.EXCHANGES
 _EPOCHS = ("post", "complete")
 _FOLLOWED = ("sender", "receiver", *_EPOCHS)
+_DETACHES = frozenset({"Buffer_detach"})
+"""They wait until all messages have left the program's buffer."""
 
 Envelope: TypeAlias = tuple[int, int, int, int]
 """Communicator, source, destination, tag; `ANY` stands for any source, and for any tag."""
@@ -55,6 +57,7 @@ def with_messages(
         read: gives a rank's record, with events, and the profile's numbers of its communicators;
             None for a rank that left none.
     """
+    stuck = [_with_buffered(thread, read) for thread in stuck]
     mail = _Mail(frozenset(_pairs(stuck)))
     ranks = {rank for pair in mail.pairs for rank in pair}
     for number in {one.communicator for thread in stuck for one in thread.awaits if one.any_source}:
@@ -66,6 +69,7 @@ def with_messages(
             mail.add(*found)
     for thread in stuck:
         mail.add_call(thread)
+    stuck = [mail.without_received(thread) for thread in stuck]
     told = tuple(
         msgspec.structs.replace(
             thread,
@@ -95,6 +99,8 @@ class _Mail:
     """How many more of them, by calls that have not returned."""
     received: Counter[Envelope] = field(default_factory=Counter)
     """How many of all these were received."""
+    buffered: Counter[Envelope] = field(default_factory=Counter)
+    """Up to which of them the program's buffer has one."""
     posted: Counter[Envelope] = field(default_factory=Counter)
     """Receives that have not ended."""
     incomplete: set[int] = field(default_factory=set)
@@ -106,18 +112,36 @@ class _Mail:
         steps = Steps(record, communicators, lambda ticks: ticks.astype(np.int64))
         if record.lost["events"] or int(record.header["requests_lost"]) or not steps.whole:
             self.incomplete.add(record.rank)
-        for envelope, sizes in self._asked(steps.sends()):
+        sends = steps.sends()
+        for envelope, sizes in self._asked(sends):
             self.sent[envelope] = sizes
+        for envelope, buffered in self._asked(sends, "buffered"):
+            self.buffered[envelope] = int(np.flatnonzero(buffered).max(initial=-1)) + 1
         for envelope, sizes in self._asked(steps.taken()):
             self.received[envelope] += len(sizes)
         for envelope, sizes in by_envelope(steps.posted()):
             self.posted[envelope] += len(sizes)
 
-    def _asked(self, messages: NDArray[Any]) -> Iterator[tuple[Envelope, NDArray[np.int64]]]:
+    def _asked(
+        self, messages: NDArray[Any], what: str = "bytes"
+    ) -> Iterator[tuple[Envelope, NDArray[np.int64]]]:
         """Messages by envelope, between ranks of which one waits for the other."""
-        for envelope, sizes in by_envelope(messages):
+        for envelope, values in by_envelope(messages, what):
             if (ANY, envelope[2]) in self.pairs or envelope[1:3] in self.pairs:
-                yield envelope, sizes
+                yield envelope, values
+
+    def without_received(self, thread: Stuck) -> Stuck:
+        """A thread that waits for its buffered messages, without those that were received."""
+        if routines.plain(thread.routine) not in _DETACHES:
+            return thread
+        keys = ((one, _envelope(thread, one)) for one in thread.awaits)
+        left = [one for one, key in keys if self.received[key] < self.buffered[key]]
+        ranks = sorted({one.peer for one in left if one.peer is not None})
+        return msgspec.structs.replace(
+            thread,
+            awaits=tuple(left[:MOST_AWAITED]),
+            ranks=tuple(ranks[:MOST_RANKS]),
+        )
 
     def add_call(self, thread: Stuck) -> None:
         """Adds the message of a call that a thread is in: its event would follow."""
@@ -133,7 +157,7 @@ class _Mail:
     def is_under_way(self, thread: Stuck, one: Awaited) -> bool | None:
         """Whether a message that a call waits for is on its way; None where nobody can tell."""
         if one.kind not in _FOLLOWED or (one.peer is None and not one.any_source):
-            return None if one.kind == "exchange" else False
+            return None if one.kind in ("exchange", "memory") else False
         if thread.routine.startswith("MPI_Mrecv"):
             return True
         envelope = _envelope(thread, one)
@@ -142,7 +166,7 @@ class _Mail:
         receives = sum(self.posted[key] for key in fitting)
         name = routines.plain(thread.routine)
         # What a call begins itself is the last of its envelope; of any, what fits may be for it.
-        last = name in _SENDING | _RECEIVING and not any(ANY in key for key in fitting)
+        last = name in _SENDING | _RECEIVING | _DETACHES and not any(ANY in key for key in fitting)
         if one.kind in ("sender", *_EPOCHS):
             there = sends >= (receives if last else 1)
         else:
@@ -196,6 +220,19 @@ class _Mail:
             if sizes:
                 known = sum(size for size in sizes if size is not None)
                 yield UnderWay(source, destination, len(sizes), known)
+
+
+def _with_buffered(thread: Stuck, read: _Read) -> Stuck:
+    """A thread that waits until its buffer is empty, with what had gone into that."""
+    if routines.plain(thread.routine) not in _DETACHES or (found := read(thread.rank)) is None:
+        return thread
+    record, communicators = found
+    sends = Steps(record, communicators, lambda ticks: ticks.astype(np.int64)).sends()
+    awaits = [
+        Awaited("receiver", destination, False, tag, communicator, 0)
+        for (communicator, _, destination, tag), _ in by_envelope(sends[sends["buffered"]])
+    ]
+    return msgspec.structs.replace(thread, awaits=tuple(awaits))
 
 
 def _pairs(stuck: Iterable[Stuck]) -> Iterator[tuple[int, int]]:
@@ -318,11 +355,15 @@ def _clauses(thread: Stuck, members: _Members) -> list[Clause]:
     No clause is empty: who could do a thing is known, or the thing is left out.
     """
     things = [_thing(thread, one, members) for one in thread.awaits]
+    clauses = [clause for clauses in things for clause in clauses]
+    if routines.plain(thread.routine) in _DETACHES:
+        # Some of them may have left the buffer before they are received.
+        return [frozenset().union(*clauses)] if clauses and all(things) else []
     if not waits_for_any(thread):
-        return [clause for clauses in things for clause in clauses]
+        return clauses
     if thread.requests >= MOST_AWAITED or not all(things):
         return []
-    return [frozenset().union(*(clause for clauses in things for clause in clauses))]
+    return [frozenset().union(*clauses)]
 
 
 def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
@@ -335,6 +376,8 @@ def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
         return [frozenset({thread.rank})]
     if one.kind == "target":
         return [frozenset(one.holders)] if one.holders else []
+    if one.kind == "memory":
+        return [frozenset(thread.ranks)] if 0 < len(thread.ranks) < MOST_RANKS else []
     if one.kind == "group" and one.peer not in thread.ranks:
         return []
     if one.kind in ("sender", "receiver", "exchange", "group", *_EPOCHS):

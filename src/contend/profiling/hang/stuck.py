@@ -34,6 +34,8 @@ from contend.profiling.record_form import (
 
 # As in the recorder: a thread that pauses no longer than a part of what it has waited still asks.
 _PAUSE_S, _PART_OF_WAIT = 1.0, 4
+# A call is noted so soon after its end, also on a busy machine.
+_NOTED_S = 1e-3
 MOST_RANKS = 256
 """Of those that a call waits for so many are kept."""
 
@@ -44,7 +46,7 @@ class Awaited(msgspec.Struct, frozen=True):
     kind: str
     """Word receiver, sender, members, target, finalize, exchange, ready (its own partitions), post
     and complete (of the other side of a window's epoch), group (the same call of another rank that
-    makes a communicator) or unknown."""
+    makes a communicator), memory (another value in the peer's part of a window) or unknown."""
     peer: int | None
     """Rank in MPI_COMM_WORLD; null for none or several."""
     any_source: bool
@@ -213,15 +215,23 @@ def since_when(
     since_s = ended_s - counter.seconds(begun)
     asking_s = ended_s - counter.seconds(threads["asking"] - start)
     pause_s = ended_s - counter.seconds(threads["left"] - start)
-    questions = [routines.plain(name) in routines.QUESTIONS for name in record.routines]
-    asking = (
-        ~called | np.append(questions, False)[np.where(called, threads["routine"], len(questions))]
-    )
+    names = [routines.plain(name) for name in record.routines]
+
+    def among(kind: frozenset[str], which: NDArray[Any]) -> NDArray[np.bool_]:
+        of_kind: NDArray[np.bool_] = np.array([*(name in kind for name in names), False])
+        chosen: NDArray[np.bool_] = of_kind[np.minimum(which, len(names))]
+        return chosen
+
+    asking = ~called | among(routines.QUESTIONS, threads["routine"])
+    asking |= among(routines.READS, threads["asked"]) & among(routines.READING, threads["routine"])
     # An answer is noted a moment after its question has ended, with what it brought.
     asked = threads["asked_left"]
     noted = asked == threads["left"]
     if not record.lost["events"]:
         noted |= record.events["end"].max(initial=0) <= asked
+    # What is read of a window is told to be the same when it is read again.
+    just = counter.seconds(threads["left"] - asked) <= _NOTED_S
+    noted |= among(routines.READS, threads["asked"]) & just
     asking &= (threads["asking"] > 0) & noted
     # Who sleeps between two questions waits too.
     asking &= pause_s <= np.maximum(_PAUSE_S, (asking_s - pause_s) / _PART_OF_WAIT)
@@ -283,20 +293,22 @@ def look(
             continue
         there = called or asks
         count = int(item["asked_for" if asks else "count"]) if there else 0
+        reads = asks and routines.plain(record.routines[item["asked"]]) in routines.READS
         signalled = of_death if number == dying and not there else (0, "")
         site = int(sites[number]) if there else signalled[0]
         threads.append(
             Stuck(
                 rank=record.rank,
                 thread=number,
-                routine=record.routines[item["asked" if asks else "routine"]] if there else "",
+                routine=record.routines[item["routine" if called else "asked"]] if there else "",
                 site=site,
                 since_s=max(since, 0.0),
                 at_least=at_least,
                 ended=ended,
                 requests=count,
                 awaits=tuple(
-                    _awaited(one, communicators, record.routines) for one in item["awaited"][:count]
+                    _awaited(one, communicators, record.routines, reads=reads)
+                    for one in item["awaited"][:count]
                 ),
                 asks=asks,
                 died=died if number == dying else "",
@@ -338,14 +350,16 @@ def died_of(number: int) -> str:
     return f"died of signal {number} ({signal.strsignal(number) or '?'})"
 
 
-def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[str]) -> Awaited:
+def _awaited(
+    item: np.void, communicators: NDArray[np.uint32], names: Sequence[str], *, reads: bool
+) -> Awaited:
     peer, tag = int(item["peer"]), int(item["tag"])
     kind, size = Awaits(int(item["kind"])), int(item["bytes"])
     tagged = kind in (Awaits.RECEIVER, Awaits.SENDER, Awaits.EXCHANGE, Awaits.READY, Awaits.GROUP)
     collective = kind is Awaits.MEMBERS
     known = collective and int(item["routine"]) < len(names) and 0 <= tag < len(OPERATIONS)
     return Awaited(
-        kind=kind.name.lower(),
+        kind="memory" if reads else kind.name.lower(),
         peer=peer if peer >= 0 and not collective else None,
         any_source=peer == ANY_PEER and kind is Awaits.SENDER,
         tag=tag if tagged and tag != ANY_TAG else None,
@@ -354,9 +368,9 @@ def _awaited(item: np.void, communicators: NDArray[np.uint32], names: Sequence[s
         routine=names[int(item["routine"])] if known else "",
         root=peer if collective and peer >= 0 else None,
         operation=OPERATIONS[tag] if known else "",
-        bytes=None if size == UNKNOWN_BYTES else size,
+        bytes=None if reads or size == UNKNOWN_BYTES else size,
         invalid=peer == INVALID_PEER,
-        exclusive=bool(tag) if kind is Awaits.TARGET and tag != ANY_TAG else None,
+        exclusive=bool(tag) if kind is Awaits.TARGET and tag != ANY_TAG and not reads else None,
     )
 
 

@@ -62,7 +62,11 @@ class StuckWords:
     @property
     def untold(self) -> bool:
         """Whether nobody can tell of some message that a rank waits for if it was under way."""
-        return any(one.under_way is None for thread in self.stuck for one in thread.awaits)
+        return any(
+            one.under_way is None and one.kind != "memory"
+            for thread in self.stuck
+            for one in thread.awaits
+        )
 
     @property
     def stood_still(self) -> bool:
@@ -127,6 +131,8 @@ class StuckWords:
         if self.under_way:
             return f"When the run was ended, {self._moving()}"
         still = format_seconds(self.still_s)
+        if any(thread.asks for thread in self.stuck):
+            return f"No rank got any further in the last {still} of the run"
         return f"No rank began or ended an MPI call in the last {still} of the run"
 
     def _moving(self) -> str:
@@ -268,6 +274,12 @@ class StuckWords:
                 "These ranks wait for the network: see whether it carries their messages as fast "
                 "as it should, and whether all their hosts are up."
             )
+        for thread in self.stuck:
+            if any(one.kind == "memory" for one in thread.awaits):
+                return (
+                    f"Look for the call that writes what rank {thread.rank} waits for: no rank had "
+                    "made it, or MPI_Win_flush, MPI_Win_unlock or the like had not completed it."
+                )
         by_rank = {thread.rank: thread for thread in self.stuck}
         for circle in circles(self.stuck):
             kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}
@@ -349,7 +361,9 @@ class StuckWords:
         gone = [rank for rank in thread.ranks if rank in self.finished]
         if thread.ranks:
             ended = " (which has ended)" if gone == [*thread.ranks] and len(gone) == 1 else ""
-            any_of = "any of " if waits_for_any(thread) and len(thread.ranks) > 1 else ""
+            reads = any(one.kind == "memory" for one in thread.awaits)
+            several = len(thread.ranks) > 1 and (reads or waits_for_any(thread))
+            any_of = "any of " if several else ""
             return f"for {any_of}{rank_words(thread.ranks)}{ended}"
         return "for any rank" if any(one.any_source for one in thread.awaits) else ""
 
@@ -374,7 +388,8 @@ class StuckWords:
                     which = {"sender": "receive", "receiver": "send", "exchange": "exchange"}
                     tag = "any tag" if one.tag is None else f"tag {one.tag}"
                     text = f"{tag}, {self._on(one)}"
-                    if len(thread.awaits) > 1 or "Wait" in thread.routine:
+                    named = "Wait" in thread.routine or "Buffer" in thread.routine
+                    if len(thread.awaits) > 1 or named:
                         way = "from" if one.kind == "sender" else "to"
                         peer = "any rank" if one.peer is None else f"rank {one.peer}"
                         text = f"{which[one.kind]} {way} {peer}, {text}"
@@ -388,6 +403,10 @@ class StuckWords:
                     text = f"tag {one.tag}, {self._on(one)}"
                 case "post" | "complete":
                     text = f"MPI_Win_{one.kind} of rank {one.peer}, {self._on(one)}"
+                case "memory":
+                    whose = "its own" if one.peer == thread.rank else f"rank {one.peer}'s"
+                    whose = "a" if one.peer is None else whose
+                    text = f"polls {whose} window until somebody writes there, {self._on(one)}"
                 case "target":
                     where = "all ranks" if one.peer is None else f"rank {one.peer}"
                     text = f"{self._on(one)} at {where}"

@@ -47,6 +47,7 @@ _SENDS = {
     **dict.fromkeys(("Ssend", "Issend"), IN_STEP),
     **dict.fromkeys(("Bsend", "Ibsend", "Rsend", "Irsend"), NEVER),
 }
+_BUFFERED = frozenset({"Bsend", "Ibsend"})
 _BEGUN_COLLECTIVES = frozenset(f"I{name.lower()}" for name in routines.COLLECTIVES)
 _WITH_ANY = frozenset({"Waitany", "Waitsome", "Testany", "Testsome"})
 
@@ -64,6 +65,7 @@ _MESSAGE = np.dtype(
         ("mode", "<i8"),
         ("number", "<i8"),
         ("known", "?"),
+        ("buffered", "?"),
     ]
 )
 ENVELOPE = ("communicator", "source", "destination", "tag")
@@ -136,7 +138,12 @@ class Steps:
         known, rows = np.arange(len(call)) < len(rows), np.concatenate((rows, lone))
         found = self._messages(rows, rows, call, known)
         found["source"], found["destination"] = self._rank, self._events["peer"][rows]
-        found["mode"] = mode[rows]
+        found["mode"], found["buffered"] = mode[rows], self._of(_BUFFERED)[rows]
+        for row in np.flatnonzero(self._of(frozenset({"Bsend_init"}))):
+            alike = self._communicator[rows] == self._communicator[row]
+            for name in ("peer", "tag"):
+                alike &= self._events[name][rows] == self._events[name][row]
+            found["buffered"] |= alike & self._of(routines.STARTS)[rows]
         return np.concatenate((found, *self._epochs(_LETS, lets=True)))
 
     def _epochs(
@@ -206,10 +213,12 @@ class Steps:
         started = self._of(routines.STARTS)[begins] & (self._role[begins] == OF_RECEIVE)
         rows = begins[self._of(routines.BEGUN_RECEIVES)[begins] | exchange | started]
         found = self._messages(rows, rows, self._call[rows], np.ones(len(rows), bool))
-        found["source"], found["destination"] = self._events["peer"][rows], self._rank
-        # What an exchange receives is not among its events.
-        for name in ("source", "tag"):
-            found[name][self._of(routines.BEGUN_EXCHANGES)[rows]] = ANY
+        # What an exchange receives is the part behind it.
+        half = np.minimum(rows + self._of(routines.BEGUN_EXCHANGES)[rows], len(self._events) - 1)
+        known = (half == rows) | (self._events["kind"][half] == EventKind.PART)
+        found["source"] = np.where(known, self._events["peer"][half], ANY)
+        found["tag"] = np.where(known, self._events["tag"][half], ANY)
+        found["destination"] = self._rank
         return found
 
     def _messages(
@@ -246,14 +255,14 @@ def _joined(requests: NDArray[Any], completed: _Numbers, made: _Numbers) -> _Num
 
 
 def by_envelope(
-    messages: NDArray[Any],
+    messages: NDArray[Any], what: str = "bytes"
 ) -> Iterator[tuple[tuple[int, int, int, int], _Numbers]]:
-    """Bytes of messages in their order, by communicator, source, destination and tag."""
+    """Bytes of messages in their order, by communicator, source, destination and tag; or others."""
     group = groups(messages, ENVELOPE)
     order = np.argsort(group, kind="stable")
     parts = np.split(messages[order], np.flatnonzero(np.diff(group[order])) + 1)
     for part in parts if len(messages) else ():
-        yield tuple(part[0][list(ENVELOPE)].tolist()), part["bytes"]
+        yield tuple(part[0][list(ENVELOPE)].tolist()), part[what]
 
 
 def groups(rows: NDArray[Any], names: tuple[str, ...]) -> _Numbers:
