@@ -175,12 +175,12 @@ def test_fewer_ranks_than_hosts_sit_anywhere() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"samples": 0}, "at least 1 sample, got 0"),
-        ({"precision": 0.0}, "precision between"),
-        ({"precision": 1.0}, "precision between"),
-        ({"precision": float("nan")}, "precision between"),
-        ({"ranks": 0}, "expected 1 to 16 ranks"),
-        ({"ranks": 17}, "expected 1 to 16 ranks"),
+        ({"samples": 0}, "samples: expected at least 1, got 0"),
+        ({"precision": 0.0}, "precision: expected a share between"),
+        ({"precision": 1.0}, "precision: expected a share between"),
+        ({"precision": float("nan")}, "precision: expected a share between"),
+        ({"ranks": 0}, "ranks: expected 1 to 16, which have a host"),
+        ({"ranks": 17}, "ranks: expected 1 to 16, which have a host"),
         ({"ranks_per_host": 0}, "at least 1"),
         ({"ranks_per_host": 10**9}, "ranks"),
         ({"ranks_per_host": 10**12}, "ranks"),

@@ -442,7 +442,7 @@ def test_an_interrupt_leaves_what_was_done() -> None:
     [
         (["--queues", "fifo"], "--queues goes with --model packets"),
         (["--model", "packets", "--exhaustive"], "--exhaustive goes with --model counted alone"),
-        (["--model", "packets", "--buffer", "1KiB"], "buffer: expected room for a packet"),
+        (["--model", "packets", "--buffer", "1KiB"], "--buffer: expected room for a packet"),
         (["--model", "packets", "--bytes", "soon"], "--bytes: expected"),
         (["--cable-latency", "1us"], "--cable-latency goes with --model packets"),
         (["--model", "packets", "--cable-latency", "roof=1us"], "--cable-latency: expected a time"),

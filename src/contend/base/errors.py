@@ -50,7 +50,7 @@ class Argument:
     """What it takes, such as ``FILE``; "" where the error does not say."""
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value}"
+        return f"{self.name}={self.value}" if self.value else self.name
 
 
 ROUTES, ROUTE = Argument("routes", "FILE"), Argument("route", "ENGINE")
@@ -84,6 +84,19 @@ class UsageError(ContendError):
     """A request that cannot be met: an option out of range, things that do not fit together."""
 
 
+class ArgumentError(UsageError):
+    """An argument of a value that it cannot take: its name, and what is wrong with the value."""
+
+    def __init__(self, name: str, text: object) -> None:
+        super().__init__(name, text)
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """Its name as an `Argument`, and what is wrong."""
+        name, text = self.args
+        return (Argument(name), f": {text}")
+
+
 class UnreachableError(UsageError):
     """A host that the forwarding tables do not lead to, by the core's numbers."""
 
@@ -107,10 +120,10 @@ class UnreachableError(UsageError):
 class InputError(ContendError):
     """Something in a file that is not what it should be."""
 
-    def __init__(self, source: str, line: int, expected: str, got: str) -> None:
+    def __init__(self, source: str | Argument, line: int, expected: str, got: str) -> None:
         super().__init__(source, line, expected, got)
         self.source = source
-        """Name of the file."""
+        """Name of the file, or the argument that stands for one."""
         self.line = line
         """Number of the line, from 1; 0 when the file as a whole is meant."""
         self.expected = expected
@@ -122,7 +135,7 @@ class InputError(ContendError):
     def parts(self) -> tuple[object, ...]:
         """Where, and what stands there."""
         where = f"{self.source}:{self.line}" if self.line else self.source
-        return (f"{where}: expected {self.expected}, got {self.got}",)
+        return (where, f": expected {self.expected}, got {self.got}")
 
 
 class IncompleteInput(ContendError, UserWarning):  # noqa: N818

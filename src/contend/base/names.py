@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from contend.base.errors import InputError
+from contend.base.errors import Argument, InputError
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
@@ -29,7 +29,7 @@ def split_list(text: str) -> list[str]:
     return [item.strip() for item in (*items, item) if item.strip()]
 
 
-def expand(name: str, source: str, line: int = 0) -> list[str]:
+def expand(name: str, source: str | Argument, line: int = 0) -> list[str]:
     """Expands bracketed ranges: ``node[08-10]`` is node08, node09, node10.
 
     A name with several brackets yields all combinations, the last bracket varying fastest.
@@ -63,7 +63,7 @@ def without_domains(names: set[str]) -> dict[str, str]:
     return {name: name if first[name] in several else first[name] or name for name in names}
 
 
-def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
+def _numbers(part: str, name: str, source: str | Argument, line: int) -> Iterator[str]:
     match = _RANGE.fullmatch(part.strip())
     if match is None:
         raise InputError(source, line, "ranges of numbers within brackets", f'"{name}"')

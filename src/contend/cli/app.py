@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -192,7 +193,9 @@ def run(arguments: list[str]) -> int:
         return _tell(in_options(error), error.status)
     except _WrongUsage as error:
         # No message: the help has been printed instead.
-        message = getattr(error, "format_message", str)().replace(": Value error, ", ": ")
+        message = getattr(error, "format_message", str)()
+        # A value is told of as contend itself does.
+        message = re.sub(r"^Invalid value for '(--[\w-]+)'[^:]*: ", r"\1: ", message)
         return _tell(message, 2) if message else 2
     except (typer.Abort, KeyboardInterrupt):
         return _tell("interrupted", 130)

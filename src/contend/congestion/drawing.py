@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.files import whole_file
 from contend.base.units import counted
 from contend.fabric import Fabric
@@ -76,8 +76,8 @@ def arrange(
     if ranks is None:
         ranks = placement.ranks
     if not 1 <= ranks <= placement.ranks:
-        raise UsageError(
-            f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
+        raise ArgumentError(
+            "ranks", f"expected 1 to {placement.ranks}, which have a host, got {ranks}"
         )
     if isinstance(pattern, str):
         pattern = parse_pattern(pattern, ranks)
@@ -96,7 +96,7 @@ def check_seed(seed: int) -> None:
         UsageError: it is negative or has more than 64 bits.
     """
     if not 0 <= seed < 1 << 64:
-        raise UsageError(f"expected a seed between 0 and 2^64 - 1, got {seed}")
+        raise ArgumentError("seed", f"expected 0 to 2^64 - 1, got {seed}")
 
 
 def seat(pattern: Pattern, placement: Placement) -> Seating:

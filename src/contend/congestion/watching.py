@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import ContendError, UsageError
+from contend.base.errors import ArgumentError, ContendError, UsageError
 from contend.base.schema import PythonOnly, Rate, Seconds, Share, Shown, told, told_once
 from contend.base.units import rate_of
 from contend.congestion.messages import channel_bytes
@@ -180,7 +180,7 @@ def watch(
         InputError: the first reading is something else. A source that fails later is told.
     """
     if interval <= 0:
-        raise UsageError(f"interval: expected a time above 0, got {interval:g} s")
+        raise ArgumentError("interval", f"expected a time above 0, got {interval:g} s")
     sources = [_Source(counter_source(str(one)), clock) for one in counters]
     predicted, loads = _predicted(fabric, jobs, pattern)
     due = clock()

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import ShortfallError, UsageError
+from contend.base.errors import ArgumentError, ShortfallError, UsageError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Share, Shown, told
 from contend.congestion import (
@@ -183,7 +183,7 @@ def failures(
 
     def prepare() -> _Judge:
         if samples < 2:
-            raise UsageError(f"samples: expected at least 2, got {samples}")
+            raise ArgumentError("samples", f"expected at least 2, got {samples}")
         check_engine(anew)
         return _Judge(*_with_part(fabric, hosts), (pattern, placement), samples, seed, anew)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Rate, Share, Shown, told
 from contend.base.units import counted
@@ -186,7 +186,7 @@ def improve(
         MissingError: the engine is not installed.
     """
     if cables < 1:
-        raise UsageError(f"cables: expected at least 1, got {cables}")
+        raise ArgumentError("cables", f"expected at least 1, got {cables}")
     wide = with_ports(fabric, ports)
     engine = engine or default_engine(wide)
     with (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.base.errors import Argument, ShortfallError, UsageError
+from contend.base.errors import ArgumentError, ShortfallError
 from contend.base.progress import Progress, shown_progress
 from contend.base.schema import PythonOnly, Rate, Shown, told
 from contend.base.units import format_link_speed, parse_rate, parse_size, parse_sizes, valued
@@ -198,13 +198,13 @@ def conditions_for(
     costs = calibration if isinstance(calibration, Calibration) else costs_of(_path(calibration))
     placed = parse(placement, fabric, ranks_per_host=ranks_per_host)
     if placed.random:
-        raise UsageError(
-            Argument("placement"), ": random draws many, and ranks need one here; give file:PATH"
+        raise ArgumentError(
+            "placement", "random draws many, and ranks need one here; give file:PATH"
         )
     count = placed.ranks if ranks is None else ranks
     if not 2 <= count <= placed.ranks:
-        raise UsageError(
-            Argument("ranks"), f": expected 2 to {placed.ranks}, which have a host, got {count}"
+        raise ArgumentError(
+            "ranks", f"expected 2 to {placed.ranks}, which have a host, got {count}"
         )
     most = valued(buffer, parse_size)
     where = PredictionConditions(

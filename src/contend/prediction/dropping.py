@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import Argument, ArgumentError, UsageError
 from contend.base.progress import Progress, shown_progress, step
 from contend.base.schema import Seconds, Share, Size, told
 from contend.base.units import format_bytes, parse_seconds, parse_size, parse_sizes, valued
@@ -174,7 +174,7 @@ def predict_tcp(
         )
     wait = valued(rto_min, parse_seconds)
     if not wait or wait < 0:
-        raise UsageError(Argument("rto_min"), ": expected a time above 0")
+        raise ArgumentError("rto_min", "expected a time above 0")
     queues = DroppingQueues(
         buffer=0 if shared is not None else int(where.buffer or 0),
         shared=shared or 0,

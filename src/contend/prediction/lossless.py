@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import ArgumentError
 from contend.base.progress import Progress, shown_progress, step
 from contend.base.schema import Rate, Seconds, Share, Size
 from contend.base.units import format_bytes, parse_sizes, parse_times
@@ -137,7 +137,7 @@ def predict_packets(
     )
     skews = parse_times(skew)
     if not skews or min(skews) < 0:
-        raise UsageError(Argument("skew"), f": expected no time below 0, got {skew}")
+        raise ArgumentError("skew", f"expected no time below 0, got {skew}")
     model = PacketModel.of(queues, buffer, mtu, None, switch_latency, cable_latency)
     count = len(where.hosts)
     sizes = parse_sizes(bytes)

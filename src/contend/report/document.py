@@ -17,7 +17,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from contend.base import schema
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.files import json_text
 from contend.base.schema import Shown
 from contend.base.units import grouped, nearest
@@ -159,8 +159,8 @@ class Document:
         if not self.pictures:
             raise UsageError("there is nothing to draw")
         fitting, hint = ", ".join(self.pictures), nearest(name, list(self.pictures))
-        raise UsageError(
-            Argument("picture"), f": expected one of {fitting} for this result, got {name}{hint}"
+        raise ArgumentError(
+            "picture", f"expected one of {fitting} for this result, got {name}{hint}"
         )
 
     def draw(self, path: Path) -> list[Path]:

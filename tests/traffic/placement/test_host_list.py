@@ -204,7 +204,7 @@ def test_names_that_no_launcher_takes_are_those_of_emulated_hosts(
 def test_placements_that_make_no_list(cluster: Fabric) -> None:
     with pytest.raises(UsageError, match="drawn anew for every sample"):
         list_hosts(cluster, placement.parse("random", cluster))
-    with pytest.raises(UsageError, match="expected 1 to 8 ranks on these hosts, got 9"):
+    with pytest.raises(UsageError, match="ranks: expected 1 to 8, which have a host, got 9"):
         list_hosts(cluster, placement.parse("linear", cluster), 9)
 
 

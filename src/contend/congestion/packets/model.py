@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError
 from contend.base.units import parse_seconds, parse_size, valued
 
 SWITCH_LATENCY_S, CABLE_LATENCY_S = 130e-9, 20e-9
@@ -68,21 +68,24 @@ class PacketModel:
         """
         known = list(Queues)
         if not queues or any(one not in known for one in queues):
-            raise UsageError(f"queues: expected {' or '.join(known)}, got {list(queues)}")
+            raise ArgumentError("queues", f"expected {' or '.join(known)}, got {list(queues)}")
         room, packet, length = (
             parse_size(size) if isinstance(size, str) else size
             for size in (buffer, mtu, message_bytes)
         )
         assert room is not None
         assert packet is not None
-        if packet < 1 or (length is not None and length < 1):
-            raise UsageError("mtu and bytes: expected at least a byte")
+        for name, size in (("mtu", packet), ("bytes", length)):
+            if size is not None and size < 1:
+                raise ArgumentError(name, f"expected at least 1 byte, got {size}")
         if 0 < room < packet:
-            raise UsageError(f"buffer: expected room for a packet, {packet:,} bytes, got {room:,}")
+            raise ArgumentError(
+                "buffer", f"expected room for a packet, {packet:,} bytes, got {room:,}"
+            )
         for name, size in (("buffer", room), ("bytes", length or 0)):
             if size // packet > _MOST_PACKETS:
-                raise UsageError(
-                    f"{name}: expected at most {_MOST_PACKETS:,} packets, got {size // packet:,}"
+                raise ArgumentError(
+                    name, f"expected at most {_MOST_PACKETS:,} packets, got {size // packet:,}"
                 )
         kinds = tuple(dict.fromkeys(map(Queues, queues)))
         return cls(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError
 from contend.base.progress import Progress, shown_progress
 from contend.base.units import parse_share, valued
 from contend.congestion.drawing import (
@@ -125,9 +125,11 @@ def simulate_packets(
     if not (sent.core.random or placed.random or fabric.draws_routes):
         samples = 1
     if samples is not None and samples < 1:
-        raise UsageError(f"expected at least 1 sample, got {samples}")
+        raise ArgumentError("samples", f"expected at least 1, got {samples}")
     if wanted is not None and not 0 < wanted < 1:
-        raise UsageError(f"expected a precision between 0 and 100 %, got {wanted:%}")
+        raise ArgumentError(
+            "precision", f"expected a share between 0 and 100 %, got {100 * wanted:g} %"
+        )
     most = samples or _MOST_SAMPLES
     precise = DEFAULT_PRECISION if samples is None and wanted is None else wanted
     draw = partial(draw_patterns, fabric, sent, placement=placed, seed=seed)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.congestion.drawing import Seating
 from contend.congestion.simulation.averages import half_width
 from contend.traffic.pattern import Pattern
@@ -109,9 +109,11 @@ def plan_samples(
         UsageError: a number is out of range, or there are too many outcomes to count.
     """
     if samples is not None and samples < 1:
-        raise UsageError(f"expected at least 1 sample, got {samples}")
+        raise ArgumentError("samples", f"expected at least 1, got {samples}")
     if precision is not None and not 0 < precision < 1:
-        raise UsageError(f"expected a precision between 0 and 100 %, got {precision:%}")
+        raise ArgumentError(
+            "precision", f"expected a share between 0 and 100 %, got {100 * precision:g} %"
+        )
     outcomes = None if drawn else _core.outcomes(pattern.core, seating.core)
     if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
         count = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import UsageError, printable_line
+from contend.base.errors import ArgumentError, printable_line
 from contend.base.names import shorten
 from contend.base.schema import PythonOnly, Share
 from contend.base.units import counted
@@ -128,9 +128,11 @@ def choose_next(
         UsageError: there are not as many, or no such pattern for them.
     """
     if count < 2:
-        raise UsageError(f"next: expected at least 2 servers, which have a network, got {count}")
+        raise ArgumentError(
+            "next", f"expected at least 2 servers, which have a network, got {count}"
+        )
     if count > len(free):
-        raise UsageError(f"next: {counted(len(free), 'server')} are free, expected {count}")
+        raise ArgumentError("next", f"{counted(len(free), 'server')} are free, expected {count}")
     others = servers.hosts(free)
     messages = JobMessages(
         fabric, jobs, pattern=pattern, own=own, rails=rails, seed=seed, others=others

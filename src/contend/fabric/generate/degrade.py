@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.fabric.altered import subset
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.generate.plan import Draw, Indices, check_size
@@ -124,5 +124,5 @@ def _keys(switch: NDArray[np.uint32], port: NDArray[np.uint16]) -> Indices:
 
 def _share(count: int, percent: float) -> int:
     if not 0 <= percent <= 100:
-        raise UsageError(f"remove: expected a percentage within 0 .. 100, got {percent:g}")
+        raise ArgumentError("remove", f"expected a percentage within 0 .. 100, got {percent:g}")
     return round(count * percent / 100)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.units import format_bytes, format_link_speed, format_seconds
 from contend.fabric import Fabric
 from contend.lab.emulation import headroom, kernel, programs
@@ -261,10 +261,11 @@ def bring_up(
     settings = Settings(rate, buffer, burst, rto_min, host_queue)
     layout = lay_out(fabric, hosts)
     if rate * layout.slowest < SMALLEST_RATE:
-        raise UsageError(
-            "rate: expected at least 1 Mbit/s on the slowest cable, which carries "
+        raise ArgumentError(
+            "rate",
+            "expected at least 1 Mbit/s on the slowest cable, which carries "
             f"{100 * layout.slowest:.3g} % of the fastest port: {format_link_speed(rate)} is too "
-            "low"
+            "low",
         )
     root = state_folder()
     remove_left(root)

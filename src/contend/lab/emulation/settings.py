@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError
 
 # The kernel counts a token bucket's rate in 32 bits, and a bucket must hold a whole packet.
 LARGEST_RATE = (1 << 32) - 1
@@ -48,14 +48,16 @@ class Settings:
             UsageError: saying which and why.
         """
         if not SMALLEST_RATE <= self.rate <= LARGEST_RATE:
-            raise UsageError("rate: expected 1 Mbit/s to 34 Gbit/s")
+            raise ArgumentError("rate", "expected 1 Mbit/s to 34 Gbit/s")
         if not SMALLEST_BURST <= self.burst <= _LARGEST_SIZE:
-            raise UsageError(f"burst: expected {SMALLEST_BURST} B to 1 GiB, got {self.burst} B")
+            raise ArgumentError(
+                "burst", f"expected {SMALLEST_BURST} B to 1 GiB, got {self.burst} B"
+            )
         for queue, size in (("buffer", self.buffer), ("host_queue", self.host_queue)):
             if size is not None and not SMALLEST_BURST <= size <= _LARGEST_SIZE:
-                raise UsageError(f"{queue}: expected {SMALLEST_BURST} B to 1 GiB, got {size} B")
+                raise ArgumentError(queue, f"expected {SMALLEST_BURST} B to 1 GiB, got {size} B")
         if not _SMALLEST_RTO <= self.rto_min <= _LARGEST_RTO:
-            raise UsageError(f"rto_min: expected 1 ms to 60 s, got {self.rto_min:g} s")
+            raise ArgumentError("rto_min", f"expected 1 ms to 60 s, got {self.rto_min:g} s")
 
     def of(self, part: float) -> Settings:
         """The same of a cable that carries another part of the rate."""

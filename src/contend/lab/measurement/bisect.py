@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.base.errors import Argument, InputError, ShortfallError, UsageError
+from contend.base.errors import ArgumentError, InputError, ShortfallError, UsageError
 from contend.base.files import read_bounded
 from contend.base.schema import LeftOut, PythonOnly, Rate, told
 from contend.base.units import parse_numbers, parse_size
@@ -103,7 +103,7 @@ def bisect_arguments(cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
 def _number(options: Mapping[str, str], name: str) -> int:
     numbers = parse_numbers(options[name])
     if len(numbers) != 1:
-        raise UsageError(Argument(name), f": expected one number, got {options[name]!r}")
+        raise ArgumentError(name, f"expected one number, got {options[name]!r}")
     return numbers[0]
 
 
@@ -111,7 +111,7 @@ def _size(options: Mapping[str, str], name: str) -> int:
     try:
         return parse_size(options[name])
     except UsageError as error:
-        raise UsageError(Argument(name), f": {error}") from None
+        raise ArgumentError(name, error) from None
 
 
 def read_destinations(path: Path) -> list[NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.schema import PythonOnly, Size, told
 from contend.base.units import counted, format_bytes, parse_numbers, parse_sizes
 
@@ -89,7 +89,7 @@ def sizes_of(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_sizes(options[name])
     except UsageError as error:
-        raise UsageError(Argument(name), f": {error}") from None
+        raise ArgumentError(name, error) from None
 
 
 def numbers_of(options: Mapping[str, str], name: str) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ def numbers_of(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_numbers(options[name], least=0)
     except UsageError as error:
-        raise UsageError(Argument(name), f": {error}") from None
+        raise ArgumentError(name, error) from None
 
 
 class Fit(Enum):

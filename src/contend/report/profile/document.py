@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.base.errors import Argument, UsageError
+from contend.base.errors import ArgumentError
 from contend.base.units import counted, format_bytes, format_seconds, nearest
 from contend.profiling import ProgramProfile
 from contend.report.charts import (
@@ -208,9 +208,7 @@ def _known(picture: str | None) -> ProfilePicture:
     if picture not in list(ProfilePicture):
         names = ", ".join(ProfilePicture)
         hint = nearest(picture, ProfilePicture)
-        raise UsageError(
-            Argument("picture"), f": expected one of {names} for profiles, got {picture}{hint}"
-        )
+        raise ArgumentError("picture", f"expected one of {names} for profiles, got {picture}{hint}")
     return ProfilePicture(picture)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from contend.base.errors import UsageError, printable_line
+from contend.base.errors import ArgumentError, printable_line
 from contend.base.units import counted, nearest
 from contend.congestion import Simulation
 from contend.fabric import Fabric
@@ -217,5 +217,7 @@ def draw_simulation(
     picture = picture or next(iter(fitting))
     if picture not in fitting:
         hint = nearest(picture, ("bandwidth", "congestion", "rounds", "channels"))
-        raise UsageError(f"picture: expected one of {', '.join(fitting)}, got {picture!r}{hint}")
+        raise ArgumentError(
+            "picture", f"expected one of {', '.join(fitting)}, got {picture!r}{hint}"
+        )
     return in_axes(axes, (5, 3.2), *fitting[picture]())

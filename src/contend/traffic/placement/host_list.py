@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from contend import fabric as fabrics
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.names import natural, shorten
 from contend.base.units import counted
 
@@ -67,8 +67,8 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
         raise UsageError("expected a fixed placement, but random is drawn anew for every sample")
     ranks = placement.ranks if ranks is None else ranks
     if not 1 <= ranks <= placement.ranks:
-        raise UsageError(
-            f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
+        raise ArgumentError(
+            "ranks", f"expected 1 to {placement.ranks}, which have a host, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
     # Imported here: help lists the formats, and needs no names.

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from contend.base.errors import InputError
+from contend.base.errors import Argument, InputError
 from contend.base.files import read_bounded
 from contend.base.names import expand, split_list
 from contend.fabric import Fabric, machine_names, rails_of, server_names
@@ -97,7 +97,7 @@ class HostNames:
         rail: list[int] = rails_of(self._fabric).tolist()
         return rail
 
-    def seats(self, name: str, source: str, line: int = 0) -> list[int]:
+    def seats(self, name: str, source: str | Argument, line: int = 0) -> list[int]:
         """The hosts that a name means, without those on no rail: a server's for its ranks.
 
         Raises:
@@ -108,7 +108,7 @@ class HostNames:
             return hosts
         return [host for host in hosts if self._rail[host] >= 0] or hosts
 
-    def find(self, name: str, source: str, line: int = 0) -> list[int]:
+    def find(self, name: str, source: str | Argument, line: int = 0) -> list[int]:
         """The hosts that a name means.
 
         Raises:
@@ -132,7 +132,7 @@ class HostNames:
                 )
         return hosts
 
-    def match(self, pattern: str, source: str) -> list[int]:
+    def match(self, pattern: str, source: str | Argument) -> list[int]:
         """The hosts whose whole name or first word fits a glob (``*``, ``?``, ``[...]``).
 
         Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.base.errors import UsageError
+from contend.base.errors import Argument, ArgumentError, UsageError
 from contend.base.names import expand, split_list
 from contend.base.units import counted, nearest
 from contend.fabric import Fabric
@@ -28,7 +28,7 @@ from contend.traffic.placement.order import (
 HostChoice = str | int | Sequence[int] | Sequence[str] | NDArray[np.integer]
 """A specification, how many hosts (the first by name), or hosts by number or name."""
 
-_SOURCE = "hosts"
+_SOURCE = Argument("hosts")
 # The longest array that is written out in a name or a representation.
 _SHOWN = 4
 
@@ -159,7 +159,7 @@ def parse(
         known = ("random", *ORDERS, "servers", "rings", "given", *FORMS_BY_PLACE, "file:PATH")
         family = spec.partition(":")[0]
         hint = nearest(family, [form.partition(":")[0] for form in known])
-        raise UsageError(f"placement: expected one of {', '.join(known)}, got {spec!r}{hint}")
+        raise ArgumentError("placement", f"expected one of {', '.join(known)}, got {spec!r}{hint}")
     if chosen is not None:
         slots = [host for host in slots if host in chosen]
     return Placement(
@@ -221,7 +221,7 @@ def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> list[int
     kept = ",".join(item for item in items if not item.startswith("!"))
     chosen = _chosen(kept or str(fabric.hosts), fabric, names, excluded)
     if not chosen:
-        raise UsageError(f"hosts: {spec!r} leaves none of {counted(fabric.hosts, 'host')}")
+        raise ArgumentError("hosts", f"{spec!r} leaves none of {counted(fabric.hosts, 'host')}")
     return chosen
 
 
@@ -229,7 +229,9 @@ def _chosen(spec: str, fabric: Fabric, names: HostNames, excluded: frozenset[int
     """The hosts of a choice that excludes nothing itself; a number counts those that are left."""
     if spec.removeprefix("-").isdecimal():
         if not spec.isdecimal() or len(spec) > 9 or not 1 <= int(spec) <= fabric.hosts:
-            raise UsageError(f"hosts: expected 1 to {fabric.hosts} of {fabric.name}, got {spec}")
+            raise ArgumentError(
+                "hosts", f"expected 1 to {fabric.hosts} of {fabric.name}, got {spec}"
+            )
         left = [host for host in names.first(fabric.hosts) if host not in excluded]
         return left[: int(spec)]
     if (path := _path_of(spec, names)) is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.base.errors import UsageError
+from contend.base.errors import ArgumentError, UsageError
 from contend.base.progress import step
 from contend.base.units import nearest
 from contend.traffic.schedule.algorithms import dissemination
@@ -268,9 +268,10 @@ def suited(ranks: int) -> list[str]:
 
 def _expect_known(algorithm: str) -> None:
     if algorithm not in ALGORITHMS:
-        raise UsageError(
-            f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {algorithm!r}"
-            f"{nearest(algorithm, list(ALGORITHMS))}"
+        raise ArgumentError(
+            "algorithm",
+            f"expected one of {', '.join(ALGORITHMS)}, got {algorithm!r}"
+            f"{nearest(algorithm, list(ALGORITHMS))}",
         )
 
 
