@@ -47,6 +47,14 @@ TEST_CASE("around a ring, the last pair would close the circle, until another is
   CHECK(order.admits(to_next[3], to_next[0]));
   CHECK(order.insert(to_next[3], to_next[0]));
   CHECK_FALSE(order.insert(to_next[1], to_next[2]));
+  // What is noted is not held as well, and what is held counts until it is released.
+  CHECK_FALSE(order.hold(to_next[3], to_next[0]));
+  order.remove(to_next[3], to_next[0]);
+  REQUIRE(order.admits(to_next[1], to_next[2]));
+  CHECK(order.hold(to_next[1], to_next[2]));
+  CHECK_FALSE(order.insert(to_next[3], to_next[0]));
+  order.release(to_next[1], to_next[2]);
+  CHECK(order.insert(to_next[3], to_next[0]));
 }
 
 TEST_CASE("a pair is admitted just where the next link does not lead back to the first") {

@@ -1,6 +1,7 @@
 #include "contend/routes/checks/channel_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace contend {
@@ -8,13 +9,18 @@ namespace contend {
 ChannelOrder::ChannelOrder(const SwitchLinks& links, const std::vector<std::uint32_t>& rank)
     : links_(&links), place_(links.links()), seen_(links.links(), 0) {
   begin_.reserve(links.links());
-  std::size_t pairs = 0;
+  std::size_t pairs = 0, words = 0;
   for (LinkId link = 0; link < links.links(); ++link) {
     begin_.push_back(pairs);
-    pairs += links.end(links.to(link)) - links.begin(links.to(link));
+    word_begin_.push_back(words);
+    const std::size_t ways = links.end(links.to(link)) - links.begin(links.to(link));
+    pairs += ways;
+    words += (ways + 63) / 64;
   }
+  word_begin_.push_back(words);
+  after_.assign(words, 0);
+  refused_.assign(words, 0);
   count_.assign(pairs, 0);
-  refused_.assign(pairs, 0);
   std::vector<LinkId> order(links.links());
   std::iota(order.begin(), order.end(), LinkId{0});
   std::ranges::stable_sort(order, {}, [&](LinkId link) { return rank[link]; });
@@ -24,33 +30,34 @@ ChannelOrder::ChannelOrder(const SwitchLinks& links, const std::vector<std::uint
 /// Moves what must come after `next` behind what must come before `first`, if no link must do both.
 bool ChannelOrder::rearrange(LinkId first, LinkId next) {
   if (first == next) return false;
-  after_.clear();
-  before_.clear();
+  later_.clear();
+  earlier_.clear();
   const bool apart = collect_after(next, first);
   if (apart) {
     collect_before(first, place_[next]);
     share_places();
   }
-  for (const LinkId link : after_) seen_[link] = 0;
-  for (const LinkId link : before_) seen_[link] = 0;
+  for (const LinkId link : later_) seen_[link] = 0;
+  for (const LinkId link : earlier_) seen_[link] = 0;
   return apart;
 }
 
 /// The links that follow `next`, itself included, with places up to that of `first`; false when
 /// `first` is one of them.
 bool ChannelOrder::collect_after(LinkId next, LinkId first) {
-  after_.push_back(next);
+  later_.push_back(next);
   seen_[next] = 1;
-  for (std::size_t head = 0; head < after_.size(); ++head) {
-    const LinkId at = after_[head];
-    const SwitchId far = links_->to(at);
-    const std::uint32_t* count = count_.data() + begin_[at];
-    for (LinkId link = links_->begin(far); link < links_->end(far); ++link, ++count) {
-      if (*count == 0) continue;
-      if (link == first) return false;
-      if (seen_[link] != 0 || place_[link] > place_[first]) continue;
-      seen_[link] = 1;
-      after_.push_back(link);
+  for (std::size_t head = 0; head < later_.size(); ++head) {
+    const LinkId at = later_[head];
+    LinkId base = links_->begin(links_->to(at));
+    for (std::size_t w = word_begin_[at]; w < word_begin_[at + 1]; ++w, base += 64) {
+      for (std::uint64_t word = after_[w]; word != 0; word &= word - 1) {
+        const LinkId link = base + static_cast<LinkId>(std::countr_zero(word));
+        if (link == first) return false;
+        if (seen_[link] != 0 || place_[link] > place_[first]) continue;
+        seen_[link] = 1;
+        later_.push_back(link);
+      }
     }
   }
   return true;
@@ -58,16 +65,16 @@ bool ChannelOrder::collect_after(LinkId next, LinkId first) {
 
 /// The links that `first` follows, itself included, with places from `lowest` on.
 void ChannelOrder::collect_before(LinkId first, std::uint32_t lowest) {
-  before_.push_back(first);
+  earlier_.push_back(first);
   seen_[first] = 1;
-  for (std::size_t head = 0; head < before_.size(); ++head) {
-    const LinkId at = before_[head];
+  for (std::size_t head = 0; head < earlier_.size(); ++head) {
+    const LinkId at = earlier_[head];
     const SwitchId near = links_->from(at);
     for (LinkId out = links_->begin(near); out < links_->end(near); ++out) {
       const LinkId link = links_->reverse(out);
       if (seen_[link] != 0 || place_[link] < lowest || !has(link, at)) continue;
       seen_[link] = 1;
-      before_.push_back(link);
+      earlier_.push_back(link);
     }
   }
 }
@@ -76,15 +83,15 @@ void ChannelOrder::collect_before(LinkId first, std::uint32_t lowest) {
 /// order that they had.
 void ChannelOrder::share_places() {
   const auto by_place = [&](LinkId link) { return place_[link]; };
-  std::ranges::sort(before_, {}, by_place);
-  std::ranges::sort(after_, {}, by_place);
+  std::ranges::sort(earlier_, {}, by_place);
+  std::ranges::sort(later_, {}, by_place);
   places_.clear();
-  for (const LinkId link : before_) places_.push_back(place_[link]);
-  for (const LinkId link : after_) places_.push_back(place_[link]);
+  for (const LinkId link : earlier_) places_.push_back(place_[link]);
+  for (const LinkId link : later_) places_.push_back(place_[link]);
   std::ranges::sort(places_);
   std::size_t next = 0;
-  for (const LinkId link : before_) place_[link] = places_[next++];
-  for (const LinkId link : after_) place_[link] = places_[next++];
+  for (const LinkId link : earlier_) place_[link] = places_[next++];
+  for (const LinkId link : later_) place_[link] = places_[next++];
 }
 
 }  // namespace contend

@@ -85,14 +85,27 @@ bool RoutedTraffic::is_reached(std::size_t d) const {
 void RoutedTraffic::keep_sources_apart() {
   constexpr std::size_t kMost = std::size_t{1} << 24;
   const std::size_t size = sources_.size() * links_->links();
-  if (size <= kMost) own_.assign(size, 0);
+  if (size > kMost) return;
+  // Rows must not share their cache sets: a route's own links are looked up in a column.
+  constexpr std::size_t kLine = 64 / sizeof(own_[0]);
+  own_stride_ = ((sources_.size() + kLine - 1) / kLine | 1) * kLine;
+  own_.assign(own_stride_ * links_->links(), 0);
+  own_at_source_.assign(links_->links(), 0);
 }
 
 std::uint64_t RoutedTraffic::cost(std::size_t d) const {
   std::uint64_t sum = 0;
-  walk(d, [&](SwitchId source, LinkId link, LinkId) {
-    sum += sent(d, source) * price_for(source, link);
-  });
+  for (const SwitchId source : sources_) {
+    std::uint64_t each = 0;
+    walk(d, source, kNoLink, [&](LinkId link, LinkId before) {
+      if (before == kNoLink) {
+        each += price_at_source(link);
+      } else {
+        each += price_[link] - (own_.empty() ? 0 : own(source, link));
+      }
+    });
+    sum += sent(d, source) * each;
+  }
   return sum;
 }
 

@@ -66,16 +66,16 @@ class RoutedTraffic {
   /// Error where it goes round and round.
   template <class Each>
   void walk(std::size_t d, SwitchId from, LinkId before, const Each& each) const {
-    const Trace walked = follow(links_->switches(), from, [&](SwitchId s) {
-      const Onward onward = next(d, s);
-      if (onward.ends()) return onward;
-      const LinkId link = out(d, s);
+    const std::uint16_t* out = out_.data() + d * hosts_.size();
+    SwitchId s = from;
+    for (std::size_t steps = 0; s != at_[d] && out[s] != kNone; ++steps) {
+      if (steps == hosts_.size()) {
+        throw Error("by these tables not all routes between hosts arrive");
+      }
+      const LinkId link = links_->begin(s) + out[s];
       each(link, before);
       before = link;
-      return onward;
-    });
-    if (walked.end == TraceEnd::loop) {
-      throw Error("by these tables not all routes between hosts arrive");
+      s = links_->to(link);
     }
   }
   /// Calls each(source, link, link before or kNoLink) along the routes of all sources to d.
@@ -83,6 +83,21 @@ class RoutedTraffic {
   void walk(std::size_t d, const Each& each) const {
     for (const SwitchId source : sources_) {
       walk(d, source, kNoLink, [&](LinkId link, LinkId before) { each(source, link, before); });
+    }
+  }
+
+  /// Calls each(link, next link) for every turn on the routes of all sources to d, once.
+  template <class Each>
+  void turns(std::size_t d, const Each& each) const {
+    std::vector<std::uint8_t> seen(hosts_.size(), 0);
+    for (SwitchId s : sources_) {
+      for (LinkId link = out(d, s); seen[s] == 0 && link != kNoLink;) {
+        seen[s] = 1;
+        s = links_->to(link);
+        const LinkId next = s == at_[d] ? kNoLink : out(d, s);
+        if (next != kNoLink) each(link, next);
+        link = next;
+      }
     }
   }
 
@@ -99,14 +114,19 @@ class RoutedTraffic {
   std::uint64_t weight(LinkId link) const { return weight_[link]; }
   /// What a link costs: all that goes over it, weighed by its speed.
   std::uint64_t price(LinkId link) const { return price_[link]; }
-  /// The same without what the source's own host sends, where that is kept apart.
-  std::uint64_t price_for(SwitchId source, LinkId link) const {
-    return own_.empty() ? price_[link]
-                        : price_[link] - own_[source_number_[source] * price_.size() + link];
+  /// The same without what the source's own host sends, where that is kept apart; of a link out of
+  /// the source itself.
+  std::uint64_t price_at_source(LinkId link) const {
+    return own_.empty() ? price_[link] : price_[link] - own_at_source_[link];
+  }
+  /// What a source's own host sends over a link of another switch.
+  std::uint64_t own(SwitchId source, LinkId link) const {
+    return own_[link * own_stride_ + source_number_[source]];
   }
   /// Keeps apart what each host sends, if that does not take too much memory. To be called while
   /// nothing is on the links.
   void keep_sources_apart();
+  bool keeps_apart(SwitchId source) const { return !own_.empty() && hosts_[source] > 0; }
 
   /// What destination d, which is off the links, would cost on them: over all messages and links,
   /// the price.
@@ -124,14 +144,18 @@ class RoutedTraffic {
 
   template <int Sign>
   void load(std::size_t d) {
-    walk(d, [&](SwitchId source, LinkId link, LinkId) {
-      const std::uint64_t price = sent(d, source) * weight_[link];
-      price_[link] += static_cast<std::uint64_t>(Sign) * price;
-      if (!own_.empty()) {
-        own_[source_number_[source] * price_.size() + link] +=
-            static_cast<std::uint32_t>(Sign) * static_cast<std::uint32_t>(price / hosts_[source]);
-      }
-    });
+    for (const SwitchId source : sources_) {
+      const std::uint64_t much = sent(d, source);
+      walk(d, source, kNoLink, [&](LinkId link, LinkId before) {
+        const std::uint64_t price = much * weight_[link];
+        price_[link] += static_cast<std::uint64_t>(Sign) * price;
+        if (own_.empty()) return;
+        const std::uint64_t own = demand_.empty() ? weight_[link] : price / hosts_[source];
+        std::uint32_t& kept = before == kNoLink ? own_at_source_[link]
+                                                : own_[link * own_stride_ + source_number_[source]];
+        kept += static_cast<std::uint32_t>(Sign) * static_cast<std::uint32_t>(own);
+      });
+    }
   }
   template <int Sign>
   void shun(std::size_t d) {
@@ -160,7 +184,9 @@ class RoutedTraffic {
   std::vector<std::uint16_t> out_;            ///< [destinations][switches]
   std::vector<std::uint64_t> weight_;         ///< by link
   std::vector<std::uint64_t> price_;          ///< by link
-  std::vector<std::uint32_t> own_;            ///< [sources][links]
+  std::vector<std::uint32_t> own_;            ///< [links][own_stride_], by source
+  std::size_t own_stride_ = 0;                ///< an odd number of cache lines
+  std::vector<std::uint32_t> own_at_source_;  ///< by link: of the switch that it leaves
 };
 
 }  // namespace contend
