@@ -21,19 +21,16 @@ Point = tuple[str, int]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a probe was asked for.
-
-    Attributes:
-        probe: its name.
-        ranks: how many.
-        options: on its command line, by their names.
-        points: algorithms and sizes that it is to measure.
-    """
+    """What a probe was asked for."""
 
     probe: str
+    """Name of the probe."""
     ranks: int
+    """Number of ranks."""
     options: Mapping[str, str]
+    """Options on its command line, by their names."""
     points: tuple[Point, ...]
+    """Algorithms and sizes that it is to measure."""
 
 
 Seconds = Callable[[Asked], float]
@@ -42,18 +39,12 @@ Seconds = Callable[[Asked], float]
 
 @dataclass
 class FakeHosts:
-    """See `lab.measurement.Place`.
-
-    Attributes:
-        seconds: how long samples take.
-        free: bytes of a host.
-        asked: what decides figures here.
-        fabric: that the hosts are part of; their names are its.
-        launches: everything that was asked for, in order.
-    """
+    """See `lab.measurement.Place`."""
 
     seconds: Seconds = lambda asked: 1e-3
+    """How long samples take."""
     free: int | None = 1 << 30
+    """Free bytes of a host."""
     slots: Sequence[tuple[str, int | None]] = ()
     wire: float | None = None
     rest: float = 0.0
@@ -62,8 +53,11 @@ class FakeHosts:
     launcher: str = ""
     remarks: tuple[str, ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict)
+    """What decides figures here."""
     fabric: Fabric | None = None
+    """Fabric that the hosts are part of; their names are its."""
     launches: list[Asked] = field(default_factory=list)
+    """Everything that was asked for, in order."""
 
     @property
     def alone(self) -> bool:

@@ -27,19 +27,16 @@ BESTA = "Besta and Hoefler 2014"
 
 @dataclass(frozen=True)
 class Traffic:
-    """A round of messages on a fabric, and what each kind of routes gets by closed forms.
-
-    Attributes:
-        fabric: its specification.
-        what: the traffic in words.
-        pattern: its specification, or the pattern.
-        closed: by engine: the formula, its value, and where it comes from.
-    """
+    """A round of messages on a fabric, and what each kind of routes gets by closed forms."""
 
     fabric: str
+    """Specification of the fabric."""
     what: str
+    """Traffic in words."""
     pattern: str | Pattern
+    """Specification of the pattern, or the pattern."""
     closed: Sequence[tuple[str, str, float, str]]
+    """By engine: the formula, its value, and where it comes from."""
 
 
 def dragonfly(h: int) -> Iterator[Traffic]:

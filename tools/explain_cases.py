@@ -31,30 +31,27 @@ LARGE = "--buffer 8MB"
 
 @dataclass(frozen=True)
 class Case:
-    """A measurement and what must limit it.
-
-    Attributes:
-        name: of its folder.
-        what: how the limit was constructed.
-        limits: that it must be said to hit; empty: nothing is to be proven.
-        command: of contend measure, or of contend profile with ``PROGRAM`` for that of
-            one_limit.c; "" for a run that is kept.
-        cell: what the name of the cell that counts begins with; "" for all cells.
-        stopped: whether rank 1 is stopped for 20 ms again and again, and runs for a moment between.
-        address_space: bytes that each rank may map; None for no limit.
-        kept: a run that is there already, or a study.
-        fabric: that a kept run was measured on.
-    """
+    """A measurement and what must limit it."""
 
     name: str
+    """Name of its folder."""
     what: str
+    """How the limit was constructed."""
     limits: tuple[Limit, ...]
+    """Limits that it must be said to hit; empty: nothing is to be proven."""
     command: str = ""
+    """Command of contend measure, or of contend profile with ``PROGRAM`` for that of one_limit.c;
+    "" for a run that is kept."""
     cell: str = ""
+    """What the name of the cell that counts begins with; "" for all cells."""
     stopped: bool = False
+    """Whether rank 1 is stopped for 20 ms again and again, and runs for a moment between."""
     address_space: int | None = None
+    """Bytes that each rank may map; None for no limit."""
     kept: str = ""
+    """Run that is there already, or a study."""
     fabric: str | None = None
+    """Fabric that a kept run was measured on."""
 
 
 CONSTRUCTED = (

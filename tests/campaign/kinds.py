@@ -43,27 +43,24 @@ from sample_files import Launch
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of input.
-
-    Attributes:
-        name: what the table calls it.
-        seeds: whole inputs.
-        own: mutations that know its structure.
-        read: what contend does with one; it lies at the path, or is the text in it.
-        place: of the file within a folder that `base` fills.
-        base: makes the folder around it; returns nothing.
-        command: words of a command line that reads it too, PATH standing for the folder or file.
-        is_text: whether the input is a word of a command line and not a file.
-    """
+    """A kind of input."""
 
     name: str
+    """Name in the table."""
     seeds: Sequence[bytes]
+    """Whole inputs."""
     own: dict[str, Mutation]
+    """Mutations that know its structure."""
     read: Callable[[Path], object]
+    """What contend does with one; it lies at the path, or is the text in it."""
     place: str = "input"
+    """Place of the file within a folder that `base` fills."""
     base: Callable[[Path], None] | None = None
+    """Makes the folder around it; returns nothing."""
     command: tuple[str, ...] = ()
+    """Words of a command line that reads it too, PATH standing for the folder or file."""
     is_text: bool = False
+    """Whether the input is a word of a command line and not a file."""
 
 
 def _seed(*names: str) -> list[bytes]:

@@ -22,23 +22,20 @@ LIMIT = 120.0
 
 @dataclass
 class Trial:
-    """One thing that is tried.
-
-    Attributes:
-        name: of the kind, with the signal and whom it strikes.
-        folder: its own, gone afterwards.
-        random: its own source of chance.
-        faults: what did not hold.
-        kills: signals sent to something that ran.
-        seconds: from a signal to contend to its end.
-    """
+    """One thing that is tried."""
 
     name: str
+    """Name of the kind, with the signal and whom it strikes."""
     folder: Path
+    """Folder of its own, gone afterwards."""
     random: random.Random
+    """Source of chance of its own."""
     faults: list[str] = field(default_factory=list)
+    """What did not hold."""
     kills: Counter[str] = field(default_factory=Counter)
+    """Signals sent to something that ran."""
     seconds: list[tuple[str, float]] = field(default_factory=list)
+    """Seconds from a signal to contend to its end."""
 
     @property
     def scratch(self) -> Path:

@@ -51,37 +51,34 @@ _HANGS = 15
 
 @dataclass(frozen=True)
 class Case:
-    """A program in one of its modes.
-
-    Attributes:
-        program: its source, below `tests` or this folder's `programs`.
-        mode: its arguments; `{folder}` is an empty folder whose files are output too, `{library}`
-            the file of MPI, `{many}` the first of `many`.
-        many: how often a mode does what it does many times: in the whole table, and where each mode
-            runs once.
-        ranks: so many.
-        lacks: libraries that lack what it needs, or fail at it bare, and why.
-        alltoalls: whether it calls any, so that each schedule counts.
-        known: whether it tells what it knows of its calls.
-        fails: whether it ends with another status than 0.
-        flags: of the compiler.
-        words: of the launcher, instead of `-n RANKS PROGRAM`; `{program}` is the program.
-        preload: a source that the user preloads.
-        told: of a program that hangs or dies: what its profile says, in regular expressions.
-    """
+    """A program in one of its modes."""
 
     program: str
+    """Source of the program, below `tests` or this folder's `programs`."""
     mode: str = ""
+    """Its arguments; `{folder}` is an empty folder whose files are output too, `{library}` the file
+    of MPI, `{many}` the first of `many`."""
     ranks: int = 2
+    """Number of ranks."""
     many: tuple[int, ...] = ()
+    """How often a mode does what it does many times: in the whole table, and where each mode runs
+    once."""
     lacks: Mapping[str, str] = field(default_factory=dict)
+    """Libraries that lack what it needs, or fail at it bare, and why."""
     alltoalls: bool = False
+    """Whether it calls any all-to-alls, so that each schedule counts."""
     known: bool = True
+    """Whether it tells what it knows of its calls."""
     fails: bool = False
+    """Whether it ends with another status than 0."""
     flags: tuple[str, ...] = ()
+    """Flags of the compiler."""
     words: str = ""
+    """Words of the launcher, instead of `-n RANKS PROGRAM`; `{program}` is the program."""
     preload: tuple[str, ...] = ()
+    """A source that the user preloads."""
     told: tuple[str, ...] = ()
+    """What its profile says of a program that hangs or dies, in regular expressions."""
 
     @property
     def ways(self) -> tuple[str, ...]:

@@ -40,17 +40,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run that was recorded.
-
-    Attributes:
-        ended: how it ended.
-        records: what its ranks left.
-        folder: where.
-    """
+    """A run that was recorded."""
 
     ended: Ended
+    """How it ended."""
     records: list[RankRecord] = field(repr=False)
+    """What its ranks left."""
     folder: Path
+    """Folder of the records."""
 
     def profile(self, folder: Path, *words: str) -> ProgramProfile:
         """What is told of the run of a command, in a new folder."""

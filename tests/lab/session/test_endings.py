@@ -28,25 +28,22 @@ _LIMIT = 240.0
 
 @dataclass(frozen=True)
 class Subject:
-    """Something that runs over the engine.
-
-    Attributes:
-        name: of the subject.
-        begin: the command that makes a session in a folder: some launches of a second or so each.
-        again: the command that goes on with it.
-        count: what the folder keeps, from its files alone.
-        program: what the machine must have; "" for nothing.
-        launches: that it asks for of every cell.
-        emulates: whether it needs the right to emulate a fabric.
-    """
+    """Something that runs over the engine."""
 
     name: str
+    """Name of the subject."""
     begin: Callable[[Path], Sequence[str]]
+    """Command that makes a session in a folder: some launches of a second or so each."""
     again: Callable[[Path], Sequence[str]]
+    """Command that goes on with it."""
     count: Callable[[Path], int]
+    """What the folder keeps, from its files alone."""
     program: str = ""
+    """What the machine must have; "" for nothing."""
     launches: int = 2
+    """Number of launches that it asks for of every cell."""
     emulates: bool = False
+    """Whether it needs the right to emulate a fabric."""
 
 
 def _quick(folder: Path) -> list[str]:
