@@ -117,11 +117,12 @@ def _change(before: float, after: float) -> str:
 
 def better_seats_document(better: BetterSeats, form: str = "") -> Document:
     """What the seats are worth, and where they are, in which form."""
+    loaded = LoadedSeats(better)
     return Document(
         verdict=f"{_worth(better)} {better.left_out}".rstrip(),
         tables=[_table(better)],
         record=better,
-        pictures={name: partial(_drawn, draw, better) for name, draw in DRAWS.items()},
+        pictures={name: partial(draw, loaded) for name, draw in DRAWS.items()},
         closing=(f"written to {better.file} as {form}",) if better.file else (),
     )
 
@@ -282,10 +283,6 @@ def _unit(most: float) -> tuple[str, float]:
         if most >= scale:
             return unit, scale
     return "bytes", 1.0
-
-
-def _drawn(draw: Callable[[LoadedSeats], Figure], better: BetterSeats) -> Figure:
-    return draw(LoadedSeats(better))
 
 
 DRAWS: Mapping[str, Callable[[LoadedSeats], Figure]] = {
