@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from contend import report
 from contend.base.errors import ShortfallError
 from contend.base.units import parse_rate, parse_size
 from contend.fabric import Fabric
@@ -23,12 +22,9 @@ from contend.prediction import (
 from contend.profiling import ProgramProfile as KeptProfile
 from contend.profiling import RecordedJob, load_profile, run_recorded
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 class Profile(KeptProfile):
-    """A profile that shows itself in a notebook and draws itself into matplotlib axes."""
+    """A profile that a notebook loads, and of which it predicts how long its program takes."""
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -41,22 +37,6 @@ class Profile(KeptProfile):
         """
         kept = load_profile(Path(folder))
         return cls(kept.folder, kept.record)
-
-    def plot(self, picture: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draws one picture of the profile.
-
-        Args:
-            picture: ``shares`` of the run time by place in the program, the ``matrix`` of peers,
-                or ``ranks``; None: shares.
-            ax: where to draw; None makes a figure.
-
-        Returns:
-            The axes.
-
-        Raises:
-            UsageError: there is no such picture.
-        """
-        return report.draw_profile(self, picture, ax)
 
     def predict(
         self,

@@ -35,7 +35,7 @@ _LARGEST_MATRIX = 20_000
 
 
 @dataclass(frozen=True)
-class ProgramProfile(Shown, told="profile_document"):
+class ProgramProfile(Shown, told="profile_document", drawn="draw_profile"):
     """A profile of an MPI program; seconds and bytes."""
 
     folder: PythonOnly[Path]
