@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from contend.base.errors import UsageError
@@ -131,17 +132,9 @@ _NOTICED = re.compile(
 )
 
 
-def _options_of_4(launch: Launch, host_file: Path | None) -> LauncherOptions:
-    """The options of version 4."""
-    return LauncherOptions(_words(launch, host_file, ""), _settings(launch))
-
-
-def _options_of_5(launch: Launch, host_file: Path | None) -> LauncherOptions:
-    """The options of version 5: a mapping that is named replaces the policy of the environment."""
-    return LauncherOptions(_words(launch, host_file, ":oversubscribe"), _settings(launch))
-
-
-def _words(launch: Launch, host_file: Path | None, oversubscribe: str) -> tuple[str, ...]:
+def _open_mpi_options(
+    launch: Launch, host_file: Path | None, oversubscribe: str = ""
+) -> LauncherOptions:
     """Number, hosts, binding and variables; `oversubscribe` follows the mapping."""
     words = ["-n", str(launch.ranks)]
     if host_file is not None:
@@ -156,7 +149,7 @@ def _words(launch: Launch, host_file: Path | None, oversubscribe: str) -> tuple[
     if not launch.local and _LIST not in launch.variables():
         for name in _to_pass_on(launch):
             words += ["-x", name]
-    return (*words, *launch.extra)
+    return LauncherOptions((*words, *launch.extra), _settings(launch))
 
 
 def _settings(launch: Launch) -> dict[str, str]:
@@ -185,7 +178,9 @@ def _to_pass_on(launch: Launch) -> list[str]:
     return sorted({*named, *(name for name in _PATHS if name in launch.variables())})
 
 
-OPEN_MPI_4 = LauncherKind("mpirun of Open MPI 4", _options_of_4, _slots, _noticed_death)
+OPEN_MPI_4 = LauncherKind("mpirun of Open MPI 4", _open_mpi_options, _slots, _noticed_death)
+# There a mapping that is named replaces the policy of the environment.
+_options_of_5 = partial(_open_mpi_options, oversubscribe=":oversubscribe")
 OPEN_MPI_5 = LauncherKind("mpirun of Open MPI 5", _options_of_5, _slots, _noticed_death)
 
 
@@ -239,10 +234,5 @@ def _no_more(launch: Launch, _: Path | None) -> LauncherOptions:
     return LauncherOptions(launch.extra)
 
 
-def _untold(_: str) -> Death | None:
-    """What such a launcher writes is not known."""
-    return None
-
-
-PREFIX = LauncherKind("launcher", _number_alone, line_for_each_rank, _untold)
-PLACES = LauncherKind("launcher", _no_more, line_for_each_rank, _untold)
+PREFIX = LauncherKind("launcher", _number_alone, line_for_each_rank)
+PLACES = LauncherKind("launcher", _no_more, line_for_each_rank)

@@ -213,10 +213,6 @@ class LauncherOptions:
     """Variables that it and its ranks need."""
 
 
-def _never(_: str) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class LauncherKind:
     """One kind of launcher."""
@@ -227,10 +223,10 @@ class LauncherKind:
     """What makes the options of a launch and its host file (None for none)."""
     host_file: Callable[[Launch], str]
     """What writes the text of the host file that it reads; "" for none."""
-    death: Callable[[str], Death | None]
+    death: Callable[[str], Death | None] = lambda _: None
     """What tells which rank a signal ended, by what the launcher wrote; None when it does not
     tell."""
-    waits: Callable[[str], bool] = _never
+    waits: Callable[[str], bool] = lambda _: False
     """What tells whether a batch system keeps it waiting, by what it has written so far."""
 
 
