@@ -42,17 +42,12 @@ class EmulatedHosts(Launching):
         network: up.
         order: the fabric's hosts in the order in which ranks fill them; None for all in their own.
         ranks_per_host: that each takes, where nobody says otherwise.
-
-    Attributes:
-        name: ``emulated:`` and the fabric's name.
-        slots: names of the hosts, and ranks that each takes.
-        launcher: "": the library's own is used.
-        alone: False: there are several hosts, if on one machine.
-        asked: fabric, routes, cables and order of the hosts, as they were asked for.
     """
 
     launcher = ""
+    """Always "": the library's own is used."""
     alone = False
+    """Always False: there are several hosts, if on one machine."""
 
     def __init__(
         self, network: Network, order: Sequence[int] | None = None, ranks_per_host: int = 1
@@ -62,7 +57,9 @@ class EmulatedHosts(Launching):
         names = network.hosts if order is None else network.labels_of(order)
         self.name = f"emulated:{network.fabric.name}"
         self.slots: Sequence[tuple[str, int | None]] = [(name, ranks_per_host) for name in names]
+        """Names of the hosts, and ranks that each takes."""
         self.asked: dict[str, str] = _asked(network, order)
+        """Fabric, routes, cables and order of the hosts, as they were asked for."""
 
     @property
     def fabric(self) -> Fabric:
@@ -183,9 +180,6 @@ def _digest(value: Any) -> str:
             digest.update(f"{column.name} {array.dtype} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:12]
-
-
-_USUAL = Settings()
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,6 @@ class _RowWords:
         hosts: NDArray[np.int64],
         right: float,
     ) -> None:
-        self._sizes, self._hosts = sizes, hosts
         room = right - LEFT
         self.gap = float(np.clip(0.15 * room / len(row), 0.02, 0.25))
         self._pad = min(0.05, 0.08 * room / len(row))
