@@ -29,7 +29,19 @@ if TYPE_CHECKING:
         watch,
         write_destinations,
     )
-    from .cure import Jobs, diff, engines, extend, failures, improve, jobs, place, route, tune
+    from .cure import (
+        Jobs,
+        check,
+        diff,
+        engines,
+        extend,
+        failures,
+        improve,
+        jobs,
+        place,
+        route,
+        tune,
+    )
     from .explanation import Explanation, explain
     from .fabric import Carried, Fabric, carried
     from .interactive import Profile, profile
@@ -40,7 +52,7 @@ if TYPE_CHECKING:
     from .lab.runs import Run
     from .lab.studies import MeasuredStudy, PredictedMemory, SimulatedStudy, VerifiedStudy, study
     from .prediction import Predictions, calibrate, predict, predict_packets, predict_tcp
-    from .routes import ForwardingTables, check
+    from .routes import ForwardingTables
     from .routes.loading import LoadedFabric, load
     from .traffic import pattern, placement
     from .traffic.pattern import Pattern

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contend import check, collectives, engines, load
 from typed_commands import Typed
 
 SWAPPED = '"server 1" "rail 2" "rail 1" "rail 3" "rail 4"\n* "rail 1" "rail 2" "rail 3" "rail 4"\n'
@@ -55,3 +57,23 @@ def test_a_job_sends_within_told_rails(file: str, typed: Typed) -> None:
     words = "jobs rails:1,8,4,1 jobs --samples 40"
     assert result(typed, words)["jobs"][0]["alone"] == pytest.approx(1)
     assert result(typed, words, "--rails", file)["jobs"][0]["alone"] < 0.99
+
+
+def test_rings_follow_names_in_every_judgement() -> None:
+    """As libraries number servers, and not as a file lists them: one question has one answer."""
+    whole = load("rails:4,4,8,2", route="minhop", without=["unit 1 leaf 1:5"])
+    turn = re.compile(r"server (\d+)")
+    names = [
+        turn.sub(lambda name: f"server {int(name[1]) * 5 % 17}", one) for one in whole.host_name
+    ]
+    mixed = whole.replace(host_name=tuple(names))
+    gpu = collectives(mixed).gpu
+    assert gpu is not None
+    told = [one.share for one in gpu.collectives]
+    assert min(told) < 0.5
+    engine = engines(mixed, ["minhop"]).engines[0]
+    assert engine.gpu is not None
+    assert [one.share for one in engine.gpu.collectives] == told
+    repair = check(mixed).repair
+    assert repair is not None
+    assert [one.in_use or one.before for one in repair.figures] == told

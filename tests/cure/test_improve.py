@@ -10,7 +10,8 @@ import pytest
 
 import contend
 from contend.congestion import simulate
-from contend.cure import Improvement, extend, gain_of_repair, improve
+from contend.cure import Improvement, extend, improve
+from contend.cure.purpose import gain_of_repair
 from contend.fabric import Fabric, build, with_cables, without
 from contend.report import improvement_document
 from contend.routes import compute, dependency_cycle

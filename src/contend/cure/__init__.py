@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .improvement import Addition, Improvement, NewCable, improve
     from .network_changes import ComparedShare, NetworkChanges, Outcome, StateOfRoutes, diff
     from .phased_traffic import RankTraffic, sent_by
-    from .purpose import ROUNDING, CollectiveGain, Purpose, gain_of_repair, gain_over
+    from .purpose import ROUNDING, CollectiveGain, Purpose, check, gain_over
     from .rail_seats import PatternShares
     from .rules import LIBRARY, Rule, Rules, read_rules, write_rules
     from .running.judging import jobs

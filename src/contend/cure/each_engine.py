@@ -25,7 +25,13 @@ from contend.fabric import (
     switch_levels,
 )
 from contend.routes import Ways, check_engine, compute, dependency_cycle, engine_names, hashes
-from contend.traffic.placement import HostChoice, HostNames, choose_hosts, seats_by_server
+from contend.traffic.placement import (
+    HostChoice,
+    HostNames,
+    by_name,
+    choose_hosts,
+    seats_by_server,
+)
 
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""
@@ -139,9 +145,9 @@ def engines(
     for engine in engines:
         check_engine(engine)
     asked = engines or engines_for(fabric)
-    chosen = np.arange(fabric.hosts)
+    chosen = by_name(fabric)
     if hosts is not None:
-        chosen = np.unique(choose_hosts(hosts, fabric, HostNames(fabric)))
+        chosen = chosen[np.isin(chosen, choose_hosts(hosts, fabric, HostNames(fabric)))]
     seats, _ = seats_by_server(fabric, chosen)
     judge = partial(_judge, hosts=hosts, seats=seats, seed=seed)
     judged = []

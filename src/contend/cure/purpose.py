@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from contend import routes
 from contend.base.errors import ShortfallError, UsageError
 from contend.base.schema import Share
 from contend.congestion import (
@@ -21,6 +22,7 @@ from contend.congestion import (
 from contend.cure.tables import EVEN_PATTERNS, demand_of
 from contend.fabric import Fabric, find_rails, leaf_rails, missing_cables, strays_of, with_cables
 from contend.routes import (
+    CheckReport,
     Demand,
     Repair,
     RepairFigure,
@@ -29,8 +31,8 @@ from contend.routes import (
     engine_names,
     fewest_collisions,
 )
+from contend.traffic.placement import by_name, seats_by_server
 from contend.traffic.placement import parse as parse_placement
-from contend.traffic.placement import seats_by_server
 
 # Messages that plans are chosen by, and the fewest patterns of them: others than those that count
 # in the end.
@@ -164,6 +166,17 @@ class Purpose:
         )
 
 
+def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
+    """Checks a fabric and, if it has them, its routes, and says what a repair would gain.
+
+    Args:
+        fabric: the fabric.
+        lanes: whether virtual lanes may keep a dependency cycle from locking up; tables do not
+            tell, so a cycle is a warning. Without lanes it is wrong.
+    """
+    return replace(routes.check(fabric, lanes=lanes), repair=gain_of_repair(fabric))
+
+
 def gain_of_repair(fabric: Fabric) -> Repair | None:
     """What missing cables gain, and adapters cabled to their own rails, where that is quick.
 
@@ -251,5 +264,5 @@ def _figures(*states: Fabric, gpus: bool) -> tuple[RepairFigure, ...]:
 
 
 def _seats(fabric: Fabric) -> NDArray[np.uint32]:
-    """Hosts of every server by rail, shape [servers, rails]."""
-    return seats_by_server(fabric, np.arange(fabric.hosts))[0]
+    """Hosts of every server by rail, shape [servers, rails]; servers by name, as ranks come."""
+    return seats_by_server(fabric, by_name(fabric))[0]

@@ -83,7 +83,7 @@ def _limited(way: GpuCollective) -> str:
 
 def _tables(found: Collectives) -> list[ResultTable]:
     """What a host gets in each operation, and how long it takes by size."""
-    gpus = [] if found.gpu is None else [_gpu_table(found.gpu)]
+    gpus = [] if found.gpu is None else [_gpu_table(found.gpu, found.placement)]
     if not found.operations:
         return gpus
     placed = f"{counted(found.ranks, 'rank')}, {found.placement} placement"
@@ -111,7 +111,7 @@ def _tables(found: Collectives) -> list[ResultTable]:
     return [*gpus, operations]
 
 
-def _gpu_table(gpu: GpuCollectives) -> ResultTable:
+def _gpu_table(gpu: GpuCollectives, placement: str) -> ResultTable:
     inside = "" if gpu.nvlink_Bps is None else f", {format_rate(gpu.nvlink_Bps)} inside a server"
     return table_of(
         f"Collectives as GPU libraries run them, on {counted(gpu.servers, 'server')}",
@@ -124,8 +124,8 @@ def _gpu_table(gpu: GpuCollectives) -> ResultTable:
             **_times(gpu.collectives[0]),
             "limited by": lambda way: printable_line(way.limit),
         },
-        note=f"one GPU for each of the {gpu.rails} adapters of a server{inside}; bus bandwidth and "
-        "bytes as nccl-tests count them; links only, no latency"
+        note=f"one GPU for each of the {gpu.rails} adapters of a server{inside}, {placement} "
+        "placement; bus bandwidth and bytes as nccl-tests count them; links only, no latency"
         f"{_by_counting(gpu.collectives[0])}",
     )
 

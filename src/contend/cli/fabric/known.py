@@ -11,7 +11,6 @@ import typer
 
 from contend import congestion, cure, report
 from contend import fabric as fabrics
-from contend import routes as routing
 from contend.base.errors import UsageError
 from contend.base.units import parse_seconds
 from contend.cli.common import RoutedLoading, cost_of_missing, load, told_by_the_first, write_output
@@ -79,8 +78,7 @@ def check(
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
     loaded = routed.load(fabric, need_routes=False)
-    checked = routing.check(loaded, lanes=not no_lanes)
-    return report.check_document(replace(checked, repair=cure.gain_of_repair(loaded)))
+    return report.check_document(cure.check(loaded, lanes=not no_lanes))
 
 
 def hosts(

@@ -141,8 +141,8 @@ def _bus_column(words: str) -> Number[RoutedBy]:
 
 
 _GPU_WORDS = (
-    "of GPUs the bus bandwidth, as contend predict collectives has it, or the share of what ports "
-    "allow where rates are unknown; "
+    "of GPUs the bus bandwidth, servers by name, as contend predict collectives has it, or the "
+    "share of what ports allow where rates are unknown; "
 )
 
 

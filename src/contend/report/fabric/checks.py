@@ -142,8 +142,8 @@ def _repairs(report: CheckReport) -> list[ResultTable]:
                 f"{rate} {now}": "before_Bps",
                 f"{rate} repaired": "after_Bps",
             },
-            note="shares of what ports allow, until the last message is done"
-            + ("" if gpus else "; of random pairs the mean over messages"),
+            note="shares of what ports allow, until the last message is done; "
+            + ("servers by name" if gpus else "of random pairs the mean over messages"),
         )
     ]
 
