@@ -24,7 +24,8 @@ constexpr int kRounds = 6;       // more change hardly anything in trees
 constexpr int kFirstRounds = 2;  // enough to tell which of several beginnings is good
 constexpr int kLastRounds = 20;  // of the best one, unless a round saves hardly anything
 constexpr double kNothing = 2e-4;
-constexpr double kWork = 1e6;  // destinations times links, over all beginnings
+constexpr double kHopeless = 1.2;  // times the best: the first rounds save a tenth at most
+constexpr double kWork = 1e6;      // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
 // How long what goes over all destinations takes, in rounds that do so without bounds: those that
@@ -152,7 +153,10 @@ class Descent {
     const auto judge = [&](Routing&& routed) {
       for (int round = 0; round < kFirstRounds; ++round) {
         rounds.begin(improved);
-        improve(routed, round);
+        if (improve(routed, round).rest > kHopeless * fewest) {
+          rounds.begin(static_cast<std::uint64_t>(kFirstRounds - 1 - round) * improved + 1);
+          return;
+        }
       }
       rounds.begin(1);
       const double collisions = routed.traffic.collisions();
@@ -181,7 +185,9 @@ class Descent {
 
   void improve_on(Routing& routing) {
     Progress last(kUsualLastRounds);
-    for (int round = kFirstRounds; round < kLastRounds && improve(routing, round); ++round) {
+    for (int round = kFirstRounds; round < kLastRounds; ++round) {
+      const Round done = improve(routing, round);
+      if (done.saved <= kNothing * done.rest) break;
       last.done();
     }
   }
@@ -226,19 +232,23 @@ class Descent {
     }
   }
 
-  /// One round: every destination takes a cheaper tree, on its lane or another, if it finds one.
-  /// True if that saved anything to speak of.
-  bool improve(Routing& routing, int round) {
-    for (ChannelOrder& order : routing.orders) order.forget_refusals();
+  /// What a round saved, and what all destinations cost then.
+  struct Round {
     double saved = 0;
     double rest = 0;
+  };
+
+  /// One round: every destination takes a cheaper tree, on its lane or another, if it finds one.
+  Round improve(Routing& routing, int round) {
+    for (ChannelOrder& order : routing.orders) order.forget_refusals();
+    Round done;
     for (const std::size_t k : InParts(routing.traffic.destinations())) {
       const std::size_t d = routing.traffic.by_switch()[k];
       const auto [before, after] = improve(routing, d, round);
-      saved += static_cast<double>(before - after);
-      rest += static_cast<double>(after);
+      done.saved += static_cast<double>(before - after);
+      done.rest += static_cast<double>(after);
     }
-    return saved > kNothing * rest;
+    return done;
   }
 
   /// What destination d cost before and costs now.

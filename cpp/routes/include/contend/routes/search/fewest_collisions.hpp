@@ -38,9 +38,9 @@ struct LanedTables {
 /// there are some. Elsewhere one begins with trees of least price without any bounds, whose turns
 /// from channel to channel are then allowed by what they carry, heaviest first, as long as no
 /// circle closes; those of a spanning tree come before them, so that everybody can be reached.
-/// Several spanning trees, and dimension order, are tried, and the one with the fewest collisions
-/// is improved further, by trees whose turns close no circle with those of all others. Prices there
-/// leave out what the source itself sends.
+/// Several spanning trees, and dimension order, are tried but for what is far behind after a round,
+/// and the one with the fewest collisions is improved further, by trees whose turns close no circle
+/// with those of all others. Prices there leave out what the source itself sends.
 ///
 /// Deterministic, on one core. Cost: rounds x addresses x links; outside trees also, per address,
 /// the rearrangements of ChannelOrder. Memory: two bytes per address and switch beside the tables;
