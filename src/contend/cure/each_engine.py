@@ -58,8 +58,8 @@ _DRAWN_SHIFTS, _MOST_DRAWN, _ENOUGH = 4, 1 << 26, 20
 _SOLVED = 1 << 7
 _PRECISION = 0.01
 # An entry of a table takes as long as so many messages whose ways are drawn; so does a message
-# that splits among many ways.
-_TABLE, _SPLIT = 8, 32
+# that splits among many ways. On several lanes contend's own tables take so many times as long.
+_TABLE, _SPLIT, _LANES = 8, 32, 4
 _BY_OPENSM = "opensm:"
 _SEEN_FROM = 8
 
@@ -185,12 +185,12 @@ def _work(engine: str, fabric: Fabric, hosts: int) -> int:
     if engine not in _FLOWS:
         if engine.startswith(OWN_ENGINE) and not tree:
             # It looks again and again which cables every destination's ways lead over.
-            return round(_TABLE * fabric.hosts * fabric.cables * _mean_distance(fabric))
+            entries = fabric.hosts * fabric.cables * _mean_distance(fabric)
+            return round(_TABLE * entries * (_LANES if "lanes=" in engine else 1))
         slow = 4 if engine.startswith(_BY_OPENSM) else 1
         return _TABLE * fabric.hosts * fabric.switches * slow
     parts = _FLOWS[engine] * hosts**2
-    many = parts > _MOST_COUNTED
-    return _MOST_DRAWN if many else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
+    return _MOST_DRAWN if parts > _MOST_COUNTED else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
 
 
 def _mean_distance(fabric: Fabric) -> float:

@@ -130,9 +130,11 @@ def test_routes_that_are_drawn_are_drawn_less_often_where_that_takes_long(
     assert {total for _, total in calls} == {2}
 
 
-def test_detours_are_most_of_the_work_on_a_dragonfly() -> None:
+@pytest.mark.parametrize(
+    "order", [["ecmp", "minhop", "valiant"], ["contend", "contend,lanes=8"]], ids=" ".join
+)
+def test_detours_and_lanes_are_most_of_the_work_on_a_dragonfly(order: list[str]) -> None:
     fabric, calls = contend.load("dragonfly:2,4,2"), []
-    order = ["ecmp", "minhop", "valiant"]
     each_engine.engines(fabric, order, progress=lambda *call: calls.append(call))
     # The last one's part of all is told before its turn: most of what there is to do is left.
     assert calls[-1][0] == 0
