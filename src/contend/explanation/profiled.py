@@ -111,6 +111,8 @@ class ProfileSource:
     def unknown(self) -> Iterator[str]:
         """What could not be known, and what would tell it."""
         findings = self.profile.findings
+        for mistake in self.profile.record.mistakes:
+            yield f"{mistake.text[0].upper()}{mistake.text[1:]}."
         if findings.stuck.hung or self.ended_early:
             how = "hung" if findings.stuck.hung else "ended early"
             yield f"No other limit is judged in a program that {how}."

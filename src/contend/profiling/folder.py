@@ -288,6 +288,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     """Parts that repeat themselves, in their order."""
     missing: tuple[Warned, ...] = ()
     """What is not in the profile, and why."""
+    mistakes: tuple[Warned, ...] = ()
+    """What the program did wrong though it went on: the first of each kind."""
     left_out: PythonOnly[LeftOut | None] = None
     """What records that were full have left out; None where none was."""
     stuck: PythonOnly[tuple[Stuck, ...]] = ()

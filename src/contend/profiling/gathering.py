@@ -30,12 +30,13 @@ from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, Pro
 from contend.profiling.hang.awaited_ranks import Past, where_stuck
 from contend.profiling.hang.deadlock import with_messages
 from contend.profiling.hang.stuck import Seen, cells_under_way, died_of, look, since_when
+from contend.profiling.mistakes import Mistakes
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_form import NO_CALL, NO_CELL, State, packed_events
 from contend.profiling.routines import is_own
-from contend.profiling.sites import Places
+from contend.profiling.sites import Places, place_words
 from contend.profiling.waits.lateness import Entries, Origins, Waits
 from contend.profiling.waits.messages import (
     MOST_EVENTS,
@@ -89,6 +90,7 @@ class Gathering:
         self._calls, self._peers, self._rows = ProfileColumns(), ProfileColumns(), ProfileColumns()
         self._collectives, self._waits = ProfileColumns(), ProfileColumns()
         self._messages = Messages()
+        self._mistakes = Mistakes()
         self._origins = Origins()
         self._left_out: list[LeftOut] = []
         self._programs: dict[str, None] = {}
@@ -122,8 +124,19 @@ class Gathering:
         ranks = self._rows.table("ranks")
         self._write("ranks", ranks)
         described = self._described(ranks, phases)
-        self._write("sites", self._places.table(run))
-        return described
+        sites = self._places.table(run)
+        self._write("sites", sites)
+        places = [place_words(site) for site in sites.iter_rows(named=True)]
+        ended = bool(ranks["state"].eq(int(State.FINISHED)).all()) and len(ranks) == self._size
+        # What was cancelled need not be received.
+        ended &= self._routines.get("MPI_Cancel", -1) not in calls["routine"].unique().to_list()
+        found = self._mistakes.told(self._messages, partial(self._cell, calls), places, ended=ended)
+        return msgspec.structs.replace(described, mistakes=tuple(found))
+
+    def _cell(self, calls: pl.DataFrame, rank: int, cell: int) -> tuple[str, int]:
+        """The routine and the number of the place of a rank's cell."""
+        row = calls.filter(pl.col("rank") == rank, pl.col("cell") == cell).row(0, named=True)
+        return list(self._routines)[row["routine"]], int(row["site"])
 
     def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Ticks of a rank as nanoseconds of the common clock."""
@@ -148,11 +161,12 @@ class Gathering:
                 full = np.append(record.header["clock"]["start_ticks"], record.events["end"])[-1]
                 after_s = self._seconds(number, full)
                 self._left_out.append(left_out_of(record, self._ranks[number].counter, after_s))
+            numbers = self._communicators.numbers_of(record)
+            self._mistakes.add(record, numbers)
             if self._clocks[number].uncertainty is not None:
                 collectives = self._renumbered(record)
                 entries = self._instants(number, collectives["entry"])
                 self._entries.add(number, collectives, entries)
-                numbers = self._communicators.numbers_of(record)
                 self._messages.add(record, numbers, partial(self._instants, number))
             self._programs.setdefault(record.program)
             self._lost[number] = record.lost

@@ -179,6 +179,13 @@ static const char* name_of(int class) {
   return "an error of MPI";
 }
 
+bool contend_was_cut(int result) {
+  int class = result;
+  if (result == MPI_SUCCESS) return false;
+  ((int (*)(int, int*))contend_symbol("PMPI_Error_class"))(result, &class);
+  return class == MPI_ERR_TRUNCATE;
+}
+
 static void note_error(int code) {
   if (contend.header == NULL || !contend_this_thread.inside) return;
   int class = code;

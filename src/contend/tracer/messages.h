@@ -47,7 +47,9 @@ int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, 
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Recv))(data, count, type, peer, tag, communicator, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_arrival(&call, communicator, given);
+  if (contend_took_place(result))
+    note_arrival_on(&call, call.start, contend_find(communicator), given, true,
+                    room_of(result, count, type));
   contend_done();
   return result;
 }
@@ -60,7 +62,8 @@ int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Messa
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_arrival_on(&call, call.start, communicator, given, true);
+  if (contend_took_place(result))
+    note_arrival_on(&call, call.start, communicator, given, true, room_of(result, count, type));
   contend_done();
   return result;
 }
@@ -89,7 +92,9 @@ int RECORDED(NAMED(Sendrecv))(const void* data, COUNT count, MPI_Datatype type, 
   int result = REAL(NAMED(Sendrecv))(data, count, type, peer, tag, room, room_count, room_type,
                                      source, receive_tag, communicator, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_exchange(&call, count, type, peer, tag, communicator, given);
+  if (contend_took_place(result))
+    note_exchange(&call, count, type, peer, tag, communicator, given,
+                  room_of(result, room_count, room_type));
   contend_done();
   return result;
 }
@@ -105,7 +110,9 @@ int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type
   int result = REAL(NAMED(Sendrecv_replace))(data, count, type, peer, tag, source, receive_tag,
                                              communicator, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_exchange(&call, count, type, peer, tag, communicator, given);
+  if (contend_took_place(result))
+    note_exchange(&call, count, type, peer, tag, communicator, given,
+                  room_of(result, count, type));
   contend_done();
   return result;
 }

@@ -66,12 +66,12 @@ static void note_begun_exchange(const contend_call* call, int64_t count, MPI_Dat
 #endif
 
 /// Notes that a message has arrived, or, where `taken` is false, that one is there.
-/// The event begins at `since`.
+/// The event begins at `since`. Of a message that was cut `bytes` had room.
 static void note_arrival_on(contend_call* call, uint64_t since,
                             const contend_live_communicator* communicator, const MPI_Status* status,
-                            bool taken) {
+                            bool taken, uint64_t bytes) {
   bool none = status->MPI_SOURCE == MPI_PROC_NULL;
-  uint64_t bytes = none ? 0 : contend_received(status);
+  if (bytes == CONTEND_UNKNOWN_BYTES) bytes = none ? 0 : contend_received(status);
   int32_t sender = none ? CONTEND_NO_PEER : contend_world_rank(communicator, status->MPI_SOURCE);
   uint32_t cell = contend_count(call, communicator->index, taken ? bytes : 0, taken ? bytes : 0);
   call->start = since;
@@ -84,13 +84,15 @@ static void note_arrival_on(contend_call* call, uint64_t since,
                turn);
 }
 
-static void note_arrival(contend_call* call, MPI_Comm handle, const MPI_Status* status) {
-  note_arrival_on(call, call->start, contend_find(handle), status, true);
+/// Bytes that a receive of so many items had room for, if it was cut.
+static inline uint64_t room_of(int result, int64_t count, MPI_Datatype type) {
+  return CONTEND_LIKELY(result == MPI_SUCCESS) ? CONTEND_UNKNOWN_BYTES
+                                               : (uint64_t)count * contend_size_of(type);
 }
 
 /// Notes a call that sends and receives: its cell has what it sends.
 static void note_exchange(const contend_call* call, int64_t count, MPI_Datatype type, int peer,
-                          int tag, MPI_Comm handle, const MPI_Status* status) {
+                          int tag, MPI_Comm handle, const MPI_Status* status, uint64_t room) {
   const contend_live_communicator* communicator = contend_find(handle);
   int32_t receiver = contend_world_rank(communicator, peer);
   uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
@@ -106,8 +108,9 @@ static void note_exchange(const contend_call* call, int64_t count, MPI_Datatype 
   taken.silence = sent.silence;
   contend_keep(call, cell, CONTEND_CALL, bytes, receiver, tag, CONTEND_NO_REQUEST, 0, sent);
   if (status->MPI_SOURCE == MPI_PROC_NULL) return;
-  contend_keep(call, cell, CONTEND_PART, contend_received(status), sender, status->MPI_TAG,
-               CONTEND_NO_REQUEST, 1, taken);
+  if (room == CONTEND_UNKNOWN_BYTES) room = contend_received(status);
+  contend_keep(call, cell, CONTEND_PART, room, sender, status->MPI_TAG, CONTEND_NO_REQUEST, 1,
+               taken);
 }
 
 // ---- matched probes: a message does not say which communicator it came over
@@ -154,7 +157,7 @@ static void note_probe(contend_call* call, int result, bool there, MPI_Comm hand
   if (result != MPI_SUCCESS) return;
   uint64_t since = contend_asked(call, there);
   if (there)
-    note_arrival_on(call, since, contend_find(handle), status, false);
+    note_arrival_on(call, since, contend_find(handle), status, false, CONTEND_UNKNOWN_BYTES);
   else
     contend_count(call, contend_find(handle)->index, 0, 0);
 }

@@ -211,9 +211,10 @@ static uint32_t role_of(const contend_request* request) {
   return request->kind == CONTEND_COLLECTIVE ? 2 : receives(request);
 }
 
-/// A request is complete. Its status says what has arrived; NULL when it failed.
+/// A request is complete. Its status says what has arrived, of which the room for it may have `cut`
+/// some; NULL when it failed.
 static void complete(const contend_call* call, uint32_t cell, MPI_Request handle, uint32_t claimed,
-                     const MPI_Status* status) {
+                     const MPI_Status* status, bool cut) {
   uint16_t* link = claimed_link(CONTEND_KEY(handle), claimed);
   if (*link == 0) return;
   contend_request* request = &requests[*link];
@@ -232,7 +233,16 @@ static void complete(const contend_call* call, uint32_t cell, MPI_Request handle
     }
     peer = contend_world_rank(request->communicator, status->MPI_SOURCE);
     tag = status->MPI_TAG;
-    bytes = cancelled || status->MPI_SOURCE == MPI_PROC_NULL ? 0 : contend_received(status);
+    bool none = cancelled || status->MPI_SOURCE == MPI_PROC_NULL;
+    if (!cut || none) bytes = none ? 0 : contend_received(status);
+    bool both = request->kind == CONTEND_EXCHANGES && request->source.peer >= 0;
+    bool same_tag = request->source.tag == CONTEND_ANY_TAG || request->source.tag == tag;
+    if (both && (peer != request->source.peer || !same_tag)) {
+      // MPICH's status does not tell of what such a request receives.
+      peer = request->source.peer;
+      if (!same_tag) tag = request->source.tag;
+      bytes = 0;
+    }
     if (request->kind == CONTEND_RECEIVES && request->cell != CONTEND_NONE)
       contend.cells[request->cell].bytes += bytes;
     if (turn.number == CONTEND_NO_NUMBER && !cancelled)
@@ -432,13 +442,13 @@ static inline uint32_t begin(contend_call* call, uint32_t communicator, bool as_
 static inline void note_one(contend_call* call, int result, uint32_t communicator, bool done,
                             MPI_Request before, MPI_Request after, uint32_t claimed,
                             const MPI_Status* status) {
-  if (result == MPI_SUCCESS) {
+  if (contend_took_place(result)) {
     uint64_t events = contend_events_so_far();
     uint32_t cell = begin(call, communicator, done);
-    if (done) complete(call, cell, before, claimed, status);
+    if (done) complete(call, cell, before, claimed, status, result != MPI_SUCCESS);
     if (done && polling.until) contend_read_on(call, communicator, events);
   } else if (before != after) {
-    complete(call, CONTEND_NONE, before, claimed, NULL);
+    complete(call, CONTEND_NONE, before, claimed, NULL, false);
   }
 }
 
@@ -468,8 +478,8 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Test)(request, flag, given);
   contend_leave(&call);
-  note_one(&call, result, communicator, result == MPI_SUCCESS && *flag, before, *request, claimed,
-           given);
+  bool done = result == MPI_SUCCESS ? *flag : contend_was_cut(result);
+  note_one(&call, result, communicator, done, before, *request, claimed, given);
   give_up(&claimed, 1);
   contend_done();
   return result;
@@ -533,11 +543,12 @@ static void note_all(contend_call* call, int result, uint32_t communicator, bool
     uint32_t cell = begin(call, communicator, done);
     bool told = statuses != MPI_STATUSES_IGNORE;
     for (int index = 0; done && index < count; index++)
-      complete(call, cell, before[index], claims_room[index], told ? &statuses[index] : &no_status);
+      complete(call, cell, before[index], claims_room[index], told ? &statuses[index] : &no_status,
+               false);
   } else {
     for (int index = 0; index < count; index++)
       if (before[index] != after[index])
-        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL);
+        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL, false);
   }
   give_up(claims_room, count);
   contend_done();
@@ -578,11 +589,11 @@ static void note_some(contend_call* call, int result, int count, int done, const
     bool told = statuses != MPI_STATUSES_IGNORE;
     for (int index = 0; any && index < done; index++)
       complete(call, cell, before[indexes[index]], claims_room[indexes[index]],
-               told ? &statuses[index] : &no_status);
+               told ? &statuses[index] : &no_status, false);
   } else {
     for (int index = 0; index < count; index++)
       if (before[index] != after[index])
-        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL);
+        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL, false);
   }
   give_up(claims_room, count);
   contend_done();

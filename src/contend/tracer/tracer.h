@@ -140,6 +140,14 @@ bool contend_leave_word(const char* name, const char* of);
 
 // ---- deaths.c
 
+/// Whether a call that failed took place all the same: what came was more than there was room for.
+bool contend_was_cut(int result);
+
+/// Whether the program's call took place.
+static inline bool contend_took_place(int result) {
+  return CONTEND_LIKELY(result == MPI_SUCCESS) || contend_was_cut(result);
+}
+
 /// Notes from now on what the process dies of.
 void contend_watch_for_deaths(void);
 

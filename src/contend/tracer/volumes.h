@@ -30,7 +30,7 @@
     contend_unlock();                                                                            \
     int result = REAL(NAMED(name))(OPEN arguments, communicator);                                \
     contend_leave(&call);                                                                        \
-    if (result == MPI_SUCCESS) {                                                                 \
+    if (contend_took_place(result)) {                                                            \
       volume given = nothing_on(communicator);                                                   \
       on = given.on;                                                                             \
       given.shape = shape_given;                                                                 \

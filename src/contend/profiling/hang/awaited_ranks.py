@@ -12,6 +12,7 @@ ranks that have called MPI_Win_lock and wait at the target, either may be the on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,7 +24,9 @@ from contend.profiling.record_file import RankRecord
 from contend.profiling.record_form import (
     INTER,
     NO_CELL,
+    NO_NUMBER,
     OPERATIONS,
+    OTHERS,
     WORLD,
     EventKind,
     State,
@@ -228,33 +231,78 @@ class Past:
         if (found := self._read(rank)) is None:
             return None
         record, communicators = found
-        names = [routines.plain(name) for name in record.routines]
-        collective = np.array([_begun_as(name) in _LOWER for name in names], bool)
-        events = record.events
-        events = events[(events["cell"] != NO_CELL) & (events["kind"] == EventKind.CALL)]
-        cells = record.cells[events["cell"]]
-        here = (numbers(events) == number) & collective[cells["routine"]]
-        rows = np.flatnonzero(here & (communicators[cells["communicator"]] == communicator))
-        if not len(rows):
-            return None
-        event, cell = events[rows[0]], cells[rows[0]]
-        of, tag = record.communicators[cell["communicator"]], int(event["tag"])
-        name, root = names[cell["routine"]], int(event["peer"])
-        routine, site = record.routines[cell["routine"]], self._site(record, int(cell["site"]))
-        if int(of["kind"]) == INTER:
-            return Entered(rank, routine, site)
-        size = int(event["bytes"])
-        lower = _begun_as(name)
-        if lower in _OF_ALL or (lower == "scatter" and root == rank):
-            size //= int(of["size"])
-        return Entered(
-            rank,
-            routine,
-            site,
-            root if root >= 0 else None,
-            OPERATIONS[tag] if 0 <= tag < len(OPERATIONS) else "",
-            size if lower in _ALIKE else None,
+        rows = entries_of(
+            record, communicators, {name: n for n, name in enumerate(record.routines)}
         )
+        here = rows[(rows["communicator"] == communicator) & (rows["number"] == number)]
+        if not len(here):
+            return None
+        cell = record.cells[here[0]["cell"]]
+        routine, site = record.routines[cell["routine"]], self._site(record, int(cell["site"]))
+        return entered_by(here[0], routine, site)
+
+
+UNKNOWN = -1
+"""Stands for what is not known of how a collective was entered, or not given."""
+ENTRY_OF = ("routine", "root", "operation", "bytes")
+"""What all members must give alike."""
+_ENTRY = np.dtype(
+    [(name, "<i8") for name in ("communicator", "number", "rank", "cell", "at", *ENTRY_OF)]
+)
+
+
+def entries_of(
+    record: RankRecord, communicators: NDArray[np.uint32], routine_numbers: dict[str, int]
+) -> NDArray[Any]:
+    """How a rank entered the collectives that it has left, as far as their events are kept.
+
+    Args:
+        record: of the rank.
+        communicators: the profile's numbers of its communicators.
+        routine_numbers: of names of routines; those that are new are added.
+    """
+    names = [routines.plain(name) for name in record.routines]
+    begun = [_begun_as(name) for name in names]
+    events = record.events
+    events = events[(events["cell"] != NO_CELL) & (events["kind"] == EventKind.CALL)]
+    routine = record.cells["routine"][events["cell"]]
+    there = np.array([name in _LOWER for name in begun], bool)[routine]
+    there &= numbers(events) < NO_NUMBER
+    events, routine = events[there], routine[there]
+    cells = record.cells[events["cell"]]
+    of = record.communicators[cells["communicator"]]
+    rows = np.zeros(len(events), _ENTRY)
+    rows["communicator"], rows["number"] = communicators[cells["communicator"]], numbers(events)
+    rows["rank"], rows["cell"], rows["at"] = record.rank, events["cell"], events["start"]
+    known = [routine_numbers.setdefault(name, len(routine_numbers)) for name in names]
+    rows["routine"] = np.array(known)[routine]
+    tags, roots = events["tag"].astype(np.int64), events["peer"].astype(np.int64)
+    rows["root"] = np.where(roots >= 0, roots, UNKNOWN)
+    rows["operation"] = np.where((tags > 0) & (tags < len(OPERATIONS)), tags, UNKNOWN)
+    of_all = np.array([name in _OF_ALL for name in begun], bool)[routine]
+    of_all |= np.array([name == "scatter" for name in begun], bool)[routine] & (
+        roots == record.rank
+    )
+    size = events["bytes"].astype(np.int64) // np.where(of_all, np.maximum(of["size"], 1), 1)
+    rows["bytes"] = np.where(np.array([n in _ALIKE for n in begun], bool)[routine], size, UNKNOWN)
+    inter = of["kind"] == INTER
+    for name in ENTRY_OF[1:]:
+        rows[name][inter] = UNKNOWN
+    kept: NDArray[Any] = rows[cells["communicator"] != OTHERS]
+    return kept
+
+
+def entered_by(row: np.void, routine: str, site: int) -> Entered:
+    """How a rank entered a collective, by a row of `entries_of`."""
+    root, operation, size = (int(row[name]) for name in ENTRY_OF[1:])
+    return Entered(
+        int(row["rank"]),
+        routine,
+        site,
+        None if root == UNKNOWN else root,
+        OPERATIONS[max(operation, 0)],
+        None if size == UNKNOWN else size,
+    )
 
 
 def _begun_as(name: str) -> str:

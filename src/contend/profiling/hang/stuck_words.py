@@ -193,7 +193,9 @@ class StuckWords:
         by_rank = {thread.rank: thread for thread in self.stuck}
         for thread in self.stuck:
             if thread.entered:
-                mine, other = (self._entered(*pair) for pair in _pairs(*thread.entered))
+                mine, other = (
+                    entered_words(*pair, self.places) for pair in _pairs(*thread.entered)
+                )
                 yield f"{mine} where {other}"
                 return
         for thread in self.stuck:
@@ -234,20 +236,6 @@ class StuckWords:
             f"rank {one.peer} has sent rank {rank} a message {there}, which no receive has taken, "
             f"and rank {rank} receives {here}"
         )
-
-    def _entered(self, call: Entered, other: Entered) -> str:
-        """How a rank entered a collective, with what another one did otherwise."""
-        words = [f"rank {call.rank} called {call.routine}"]
-        place = self.places[call.site] if call.site < len(self.places) else "?"
-        if call.routine != other.routine:
-            return f"{words[0]} at {place}"
-        if call.bytes != other.bytes and None not in (call.bytes, other.bytes):
-            words.append(f"of {format_bytes(call.bytes or 0)}")
-        if call.operation != other.operation and call.operation:
-            words.append(f"with {call.operation}")
-        if call.root != other.root and call.root is not None:
-            words.append(f"with rank {call.root} as its root")
-        return f"{' '.join(words)} at {place}"
 
     def cure(self) -> str:
         """What to change in the program, in plain words; "" where nothing is known to be wrong."""
@@ -429,6 +417,21 @@ class StuckWords:
 
     def _named(self, communicator: int) -> str:
         return self.communicators[communicator] or f"communicator {communicator}"
+
+
+def entered_words(call: Entered, other: Entered, places: Sequence[str]) -> str:
+    """How a rank entered a collective, with what another one did otherwise."""
+    words = [f"rank {call.rank} called {call.routine}"]
+    place = places[call.site] if call.site < len(places) else "?"
+    if call.routine != other.routine:
+        return f"{words[0]} at {place}"
+    if call.bytes != other.bytes and None not in (call.bytes, other.bytes):
+        words.append(f"of {format_bytes(call.bytes or 0)}")
+    if call.operation != other.operation and call.operation:
+        words.append(f"with {call.operation}")
+    if call.root != other.root and call.root is not None:
+        words.append(f"with rank {call.root} as its root")
+    return f"{' '.join(words)} at {place}"
 
 
 _ABORTED = "called MPI_Abort"

@@ -68,13 +68,18 @@ _AWAITED = np.dtype(
 class Messages:
     """Messages and nonblocking collectives: those of all ranks are added, then they are matched."""
 
+    matched: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None
+    """What was sent and received, numbered in each flow, and receives that were posted and did not
+    end; None where some is left out, or nothing was matched."""
     whole: bool = True
     thinned: bool = False
     untold_s: float = 0.0
     _events: int = 0
+    _gaps: bool = False
     _calls: dict[int, NDArray[Any]] = field(default_factory=dict)
     _sent: list[NDArray[Any]] = field(default_factory=list)
     _received: list[NDArray[Any]] = field(default_factory=list)
+    _posted: list[NDArray[Any]] = field(default_factory=list)
     _locks: list[NDArray[Any]] = field(default_factory=list)
     _entries: list[tuple[int, NDArray[Any]]] = field(default_factory=list)
     _unsure: list[NDArray[np.int64]] = field(default_factory=list)
@@ -101,6 +106,8 @@ class Messages:
         self._calls[record.rank] = steps.calls
         self._sent.append(steps.sends())
         self._received.append(steps.receives())
+        self._posted.append(steps.posted())
+        self._gaps |= bool(record.header["requests_lost"]) or not steps.whole
         self._locks.append(steps.locks())
         self._entries.append((record.rank, steps.entries()))
 
@@ -125,6 +132,10 @@ class Messages:
             received = received[received["mode"] != POSTED]
             taking = received["mode"] != NEVER
             received["number"] = _places(groups(received, ENVELOPE), received["at"], taking)
+            if not self._gaps:
+                there = (received["mode"] == PERHAPS) & (received["tag"] >= 0)
+                posted = np.concatenate(self._posted)
+                self.matched = sent[sent["tag"] >= 0], received[there], posted
         awaited = np.concatenate(
             [
                 self._late_senders(sent, received),

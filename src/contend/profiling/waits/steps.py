@@ -66,6 +66,7 @@ _MESSAGE = np.dtype(
         ("number", "<i8"),
         ("known", "?"),
         ("buffered", "?"),
+        ("cell", "<i8"),
     ]
 )
 ENVELOPE = ("communicator", "source", "destination", "tag")
@@ -228,6 +229,7 @@ class Steps:
         found["communicator"], found["at"] = self._communicator[rows], self._at[begun]
         found["tag"], found["bytes"] = self._events["tag"][rows], self._events["bytes"][rows]
         found["call"], found["known"], found["number"] = calls, known, self._number[rows]
+        found["cell"] = self._events["cell"][begun]
         return found
 
     def entries(self) -> NDArray[Any]:

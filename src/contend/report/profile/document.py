@@ -117,6 +117,8 @@ def _verdict(profile: ProgramProfile) -> str:
 
 
 def _closing(profile: ProgramProfile) -> Iterator[str]:
+    for mistake in profile.record.mistakes:
+        yield f"mistake: {mistake.text}"
     for warning in profile.record.missing:
         yield f"missing: {warning.text}"
     yield f"full report: contend report {shlex.quote(str(profile.folder))}"

@@ -190,12 +190,14 @@ def _clock_words(uncertainty: float | None) -> str:
 
 
 def _missing(profile: ProgramProfile) -> Iterator[ResultTable]:
-    if profile.record.missing:
-        yield ResultTable(
-            title="What is missing",
-            columns=("",),
-            rows=tuple((warning.text,) for warning in profile.record.missing),
-        )
+    told = {
+        "What the program did wrong": profile.record.mistakes,
+        "What is missing": profile.record.missing,
+    }
+    for title, warnings in told.items():
+        if warnings:
+            rows = tuple((warning.text,) for warning in warnings)
+            yield ResultTable(title=title, columns=("",), rows=rows)
 
 
 def stuck_table(findings: ProfileFindings) -> Iterator[ResultTable]:
