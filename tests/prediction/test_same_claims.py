@@ -14,9 +14,8 @@ import pytest
 import contend
 from contend.cure import learn
 from contend.explanation import Limit
-from contend.explanation.evidence import IMPOSSIBLE
 from contend.lab.measurement import RealHosts, carried
-from contend.lab.runs import Kind, LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.lab.runs import IMPOSSIBLE, Kind, LaunchRecord, LibraryRecord, Run, RunRecord
 from contend.prediction import Calibration, predict
 from measured_runs import alltoall_run
 from sample_files import Launch

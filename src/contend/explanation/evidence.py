@@ -15,14 +15,11 @@ from contend.base.schema import PythonOnly, Seconds, told
 from contend.base.units import counted, format_bytes, verb
 from contend.lab.emulation import Drops
 from contend.lab.measurement import NEAR
-from contend.lab.runs import Modes
+from contend.lab.runs import IMPOSSIBLE, Modes
 
 REACHED = 2.0
 """A limit is hit where the measurement takes at most this many times its bound: half or more of the
 time is what the limit costs anyhow."""
-IMPOSSIBLE = 0.9
-"""Below this share of a bound the bound cannot hold: the wire was said wrong, or bytes went into
-buffers. Such a bound proves nothing."""
 AS_TIGHT = 0.9
 """Port and fabric are both named where the lesser bound is at least this share of the larger."""
 TIME_OUT_S = 0.2
@@ -227,7 +224,7 @@ class Evidence:
 
     @property
     def possible(self) -> tuple[Bound, ...]:
-        """Bounds that can hold: the measurement is not faster; the largest of each limit."""
+        """Bounds that the measurement does not disprove; the largest of each limit."""
         largest = (self.bound(limit) for limit in Limit)
         return tuple(b for b in largest if b is not None and self.ratio(b) >= IMPOSSIBLE)
 

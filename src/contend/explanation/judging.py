@@ -15,7 +15,6 @@ from contend.explanation.evidence import (
     BEYOND_SCHEDULES,
     FALLEN,
     FULL_MEMORY,
-    IMPOSSIBLE,
     LATE_S,
     NEAR_MEMORY,
     NEIGHBOURS,
@@ -34,6 +33,7 @@ from contend.explanation.evidence import (
     ProgramEvidence,
     PublishedEvidence,
 )
+from contend.lab.runs import IMPOSSIBLE
 
 
 def compare(cells: Sequence[Evidence]) -> list[Evidence]:

@@ -20,11 +20,12 @@ from contend.base.errors import InputError
 from contend.base.units import counted, format_bytes, format_rate, format_seconds, rounded
 from contend.congestion import GpuCollective, GpuCollectives, gpu_collectives, simulate
 from contend.congestion.gpus import PORTS
-from contend.explanation.evidence import IMPOSSIBLE, Bound, Evidence, Limit, MeasuredEvidence
+from contend.explanation.evidence import Bound, Evidence, Limit, MeasuredEvidence
 from contend.explanation.judging import Verdict
 from contend.explanation.nccl_tests import NcclTest, TimedSize
 from contend.explanation.remedies import Remedy, by_engines, named, none_better
 from contend.fabric import Fabric, rails_of
+from contend.lab.runs import IMPOSSIBLE
 from contend.traffic.placement import HostNames
 
 # Of contend's collectives, by how their names begin.

@@ -20,7 +20,7 @@ from contend.explanation import (
 from contend.report.document import Document
 from contend.report.profile.tables import stuck_table
 from contend.report.table import Number, ResultTable, table_of
-from contend.report.words import shared_phrases
+from contend.report.words import BEYOND_WIRE, shared_phrases
 
 _HEADS = {
     Limit.COMPUTATION: "computation",
@@ -139,7 +139,7 @@ def _nearest(verdicts: Sequence[Verdict]) -> str:
         if len(failed) == len(verdicts):
             return "every cell failed, and nothing points to a limit"
         if any(verdict.evidence.bounds for verdict in verdicts):
-            return "the measurement is faster than all bounds allow"
+            return f"the measurement is {BEYOND_WIRE}"
         return "no bound is known to compare the measurement with"
     ratio, bound = min(near, key=lambda pair: pair[0])
     return (

@@ -139,11 +139,6 @@ BEYOND_WIRE_NOTE = (
 )
 
 
-def link_words(rate: float, wire: float, link: str = "a link") -> str:
-    """What part of a link a message got: ``93.1 % of a link``."""
-    return f"{percent(rate / wire)} of {link}" + (f", {BEYOND_WIRE}" if rate > wire else "")
-
-
 def kinds_words(cell: CellSummary) -> list[str]:
     """What is to be told wherever the median of a cell of two kinds stands."""
     kinds = [] if cell.two_kinds is None else [modes_words(cell.two_kinds)]

@@ -162,19 +162,25 @@ def test_rates_beyond_the_wire_are_told(tmp_path: Path) -> None:
     record = RunRecord("alltoall", wire_Bps=6.25e6, launches=(LaunchRecord(0, 16),))
     run = Run.create(tmp_path / "run", record)
     launch = Launch(16, hosts=[f"n{rank}" for rank in range(16)])
-    for size, seconds in ((1024, 1e-4), (1 << 20, 2.7)):
+    # 15 MiB take such a port 2.52 s: 6 % less may be a burst, 15 % less are bytes in buffers.
+    for size, seconds in (
+        (1024, 1e-4),
+        (1 << 20, 2.7),
+        ((1 << 20) + 1, 2.37),
+        ((1 << 20) + 2, 2.14),
+    ):
         launch.cell([seconds] * 8, algorithm="library", bytes=size)
     launch.write(run.raw_path(0))
     run = run.fold()
-    assert [cell.beyond_wire for cell in run.summaries] == [True, False]
-    assert run.cells()["beyond_wire"].to_list() == [True, False]
+    assert [cell.beyond_wire for cell in run.summaries] == [True, False, False, True]
+    assert run.cells()["beyond_wire"].to_list() == [True, False, False, True]
     (remark,) = (one for one in run.findings.remarks if one.code == "beyond-wire")
     assert remark.text.startswith(
-        "in 1 cell of up to 1 KiB ranks sent faster than the hosts' ports"
+        "in 2 cells of up to 1 MiB ranks sent faster than the hosts' ports"
     )
-    assert [cell.beyond_wire for cell in run.every_cell] == [True, False]
+    assert [cell.beyond_wire for cell in run.every_cell] == [True, False, False, True]
     (table,) = cell_tables(run)
-    assert ["beyond the wire" in row[-1] for row in table.rows] == [True, False]
+    assert ["beyond the wire" in row[-1] for row in table.rows] == [True, False, False, True]
 
 
 def test_shares_of_parts_are_of_single_samples(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from contend.lab.measurement.draws import DrawnAgreement, drawn_agreement
 from contend.lab.measurement.models import Agreement, agreement, usable
 from contend.lab.measurement.place import Place
 from contend.lab.measurement.question import MeasuredCell, OptionValue, options_of
-from contend.lab.runs import Run, rate_limit
+from contend.lab.runs import IMPOSSIBLE, Run, rate_limit
 from contend.routes import Ways
 from contend.traffic.pattern import parse
 
@@ -195,7 +195,7 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
     return (
         received.join(messages, on=["pattern", "target_rank"])
         .with_columns(bandwidth_Bps=size / pl.col("seconds"))
-        .with_columns(beyond_wire=pl.col("bandwidth_Bps") > limit)
+        .with_columns(beyond_wire=IMPOSSIBLE * pl.col("bandwidth_Bps") > limit)
         .sort("launch", "sample", "source_rank")
         .select(
             *("launch", "sample", "pattern", "source_rank", "target_rank"),

@@ -21,7 +21,7 @@ from contend.lab.measurement.question import (
     arguments_of,
     options_of,
 )
-from contend.lab.runs import Run, rate_limit
+from contend.lab.runs import IMPOSSIBLE, Run, rate_limit
 
 STREAM, ROUND_TRIP = "stream", "round-trip"
 # Seconds of a full wire that a sample of the victim, and a message of its rivals, take at most.
@@ -144,7 +144,7 @@ def victim_operations(run: Run) -> pl.DataFrame:
             "seconds": np.where(names == STREAM, seconds, seconds / 2),
             "bandwidth_Bps": size * messages / seconds,
             "late": victim["late"].to_numpy().repeat(each),
-            "beyond_wire": size * messages / seconds > limit,
+            "beyond_wire": IMPOSSIBLE * size * messages / seconds > limit,
             "cell": victim["cell"].to_numpy().repeat(each),
         }
     )

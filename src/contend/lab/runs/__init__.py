@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from .summary import (
         COMPARED,
+        IMPOSSIBLE,
         ROUND_TRIPS,
         CellSummary,
         Condition,

@@ -26,10 +26,10 @@ from contend.lab.measurement import (
 )
 from contend.report.charts import Bars, Curves, Histogram, Outline, Stack, charted, fractions
 from contend.report.pairwise.hotspot import at_compared_size, hotspot_finding
-from contend.report.pairwise.pairs import drawn_finding
+from contend.report.pairwise.pairs import drawn_finding, link_words
 from contend.report.series import Axis, BoundLine, Scatter, Series, Unit, Words, near
 from contend.report.style import BEYOND, COLOURS, COLUMN_WIDTH, QUIET
-from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
+from contend.report.words import BEYOND_WIRE, percent, percent_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

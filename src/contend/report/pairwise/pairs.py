@@ -18,12 +18,12 @@ from contend.lab.measurement import (
     DrawnAgreement,
     MeasuredPairs,
 )
+from contend.lab.runs import IMPOSSIBLE
 from contend.report.table import Number, ResultTable, table_of
 from contend.report.words import (
     BEYOND_WIRE,
     BEYOND_WIRE_NOTE,
     UNKNOWN,
-    link_words,
     percent,
     percent_range,
 )
@@ -255,6 +255,12 @@ def drawn_tables(name: str, agreement: DrawnAgreement, wire: float | None) -> li
         _by_part("The slowest message of every pattern", agreement.slowest, agreement.simulations),
         _by_part("All messages", agreement.every, agreement.simulations),
     ]
+
+
+def link_words(rate: float, wire: float, link: str = "a link") -> str:
+    """What part of a link a message got: ``93.1 % of a link``."""
+    beyond = f", {BEYOND_WIRE}" if IMPOSSIBLE * rate > wire else ""
+    return f"{percent(rate / wire)} of {link}{beyond}"
 
 
 def drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
