@@ -178,5 +178,11 @@ def test_a_rank_that_was_killed_first_is_told(tmp_path: Path, status: int, first
         assert ", 4 s into the run; rank 0 waits for rank 1 in MPI_Recv" in verdict
         assert warnings[0] == "rank 1 died of signal 9 (Killed)"
         assert "where memory runs out" in profile.findings.stuck.cure()
+    elif status == 137:
+        assert verdict.startswith(
+            "The run ended early: a rank or the launcher died of signal 9 (Killed), and it is not "
+            "known which was the first: rank 0 waits for rank 1 in MPI_Recv"
+        )
+        assert "where memory runs out" in profile.findings.stuck.cure()
     else:
         assert "signal" not in verdict

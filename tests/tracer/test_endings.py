@@ -52,6 +52,17 @@ def test_a_killed_rank_leaves_what_it_had(openmpi: Mpi, endings: Path, run_recor
         _check_beginning(record)
 
 
+def test_who_was_killed_unseen_is_not_made_up(
+    any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path
+) -> None:
+    """Nobody watched the ranks, and their launcher ended as one of them did."""
+    recorded = run_recorded(any_mpi, 3, build(any_mpi.wrapper, "endings.c"), "kill")
+    verdict = recorded.profile(tmp_path / "p", "./endings").findings.verdict
+    assert verdict.startswith(
+        "The run ended early: a rank or the launcher died of signal 9 (Killed), and it is not known"
+    )
+
+
 @pytest.mark.parametrize(("how", "status"), [("exit", 6), ("_exit", 6), ("quick_exit", 0)])
 def test_exit_without_finalize(
     openmpi: Mpi, endings: Path, run_recorded: Run, how: str, status: int

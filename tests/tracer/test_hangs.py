@@ -185,9 +185,20 @@ HANGS = {
         ("Wait", "Barrier"),
         ("rank 0 waits for rank 1 in MPI_Wait", "receive from rank 1, tag 5, MPI_", _CIRCLE),
     ),
+    **{
+        f"make-{what}": (
+            (f"Comm_{what}", "Barrier"),
+            (f"rank 0 called MPI_Comm_{what} at hangs.c:", " where rank 1 called MPI_Barrier at"),
+        )
+        for what in ("connect", "spawn")
+    },
+    "meet": (
+        ("Comm_accept", "Comm_accept"),
+        ("ranks 0 and 1 wait for another program in MPI_Comm_accept at hangs.c:",),
+    ),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
-UNPROVEN = frozenset({"stopped", "lost", "either", "pipe"})
+UNPROVEN = frozenset({"stopped", "lost", "either", "pipe", "meet"})
 """What is in no call, or is not followed, may be about to do what others wait for."""
 
 NEW = ("exchange",)

@@ -193,7 +193,8 @@ class ProfileSource:
     @property
     def ended_early(self) -> bool:
         """Whether a rank died or called MPI_Abort, and the run ended with it."""
-        return self.profile.findings.stuck.ended_first is not None
+        stuck = self.profile.findings.stuck
+        return stuck.ended_first is not None or stuck.killed_unseen
 
     def _common(self, what: str) -> dict[str, Any]:
         record = self.profile.record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -271,6 +272,7 @@ class ProfileFindings:
             self._anyone(),
             record.under_way,
             hosts if several else (),
+            record.status in (SIGKILL, 128 + SIGKILL),
         )
 
     def _anyone(self) -> dict[int, list[int]]:

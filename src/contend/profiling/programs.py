@@ -149,7 +149,7 @@ def _endings(
         else:
             how = f"{were} killed from outside, or crashed without a word"
             # As shells and launchers say it.
-            if status == 128 + signal.SIGKILL:
+            if status in (signal.SIGKILL, 128 + signal.SIGKILL):
                 how += f" (exit status {status} means SIGKILL, as where memory runs out)"
         text = f"{rank_words(killed)} {how}: the call that {each} was in counts until the end"
         yield Warned("killed", text)

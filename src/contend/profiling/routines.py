@@ -38,6 +38,9 @@ again waits for a change of it; what makes operations complete comes in between.
 
 READING = READS | LOCKS | LOCKED | {"Wait"}
 
+MEETINGS = frozenset({"Comm_accept", "Comm_connect", "Comm_spawn", "Comm_spawn_multiple"})
+"""They wait for another program, too."""
+
 AWAITING = RECEIVES | EXCHANGES | PROBES | WAITS | TESTS | LOCKS | LOCKED
 AWAITING |= {"Ssend", "Win_start", "Win_complete", "Win_wait", "Win_test"}
 """They may wait for other ranks' messages, besides sends of large ones, or in a window."""

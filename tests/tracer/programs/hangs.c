@@ -183,6 +183,10 @@ static void make(const char* what) {
   if (rank == 1) return;
   if (is(what, "group")) MPI_Comm_create_group(MPI_COMM_WORLD, group, 5, &made);
   if (is(what, "between")) MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0, 4, &made);
+  if (is(what, "connect")) MPI_Comm_connect("none", MPI_INFO_NULL, 1, MPI_COMM_WORLD, &made);
+  if (is(what, "spawn"))
+    MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &made,
+                   MPI_ERRCODES_IGNORE);
   if (is(what, "accept")) MPI_Comm_accept("none", MPI_INFO_NULL, 1, MPI_COMM_WORLD, &made);
 }
 
@@ -192,6 +196,14 @@ static void groups(void) {
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &own);
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank == 0, 4, &both);
   if (rank > 0) MPI_Barrier(both);
+}
+
+// No other program comes.
+static void meet(void) {
+  char port[MPI_MAX_PORT_NAME];
+  MPI_Comm made;
+  if (rank == 0) MPI_Open_port(MPI_INFO_NULL, port);
+  MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made);
 }
 
 int main(int argc, char** argv) {
@@ -274,6 +286,8 @@ int main(int argc, char** argv) {
     if (rank == 1) MPI_Comm_disconnect(&made);
   } else if (strncmp(mode, "make-", 5) == 0) {
     make(mode + 5);
+  } else if (is(mode, "meet")) {
+    meet();
   } else if (is(mode, "groups")) {
     groups();
   } else if (is(mode, "pipe")) {

@@ -22,6 +22,7 @@ from contend.profiling.record_form import (
     ANY_PEER,
     ANY_TAG,
     CELL,
+    FOREIGN_PEER,
     INVALID_PEER,
     NO_CALL,
     OPERATIONS,
@@ -72,6 +73,8 @@ class Awaited(msgspec.Struct, frozen=True):
     an invalid peer, how many ranks there are; null where it is not known."""
     invalid: bool = False
     """Whether the communicator has no such peer."""
+    foreign: bool = False
+    """Whether the peer is a rank of another program."""
     exclusive: bool | None = None
     """Whether this rank's lock of a target is exclusive; null without one."""
     holders: tuple[int, ...] = ()
@@ -370,6 +373,7 @@ def _awaited(
         operation=OPERATIONS[tag] if known else "",
         bytes=None if reads or size == UNKNOWN_BYTES else size,
         invalid=peer == INVALID_PEER,
+        foreign=tagged and peer == FOREIGN_PEER,
         exclusive=bool(tag) if kind is Awaits.TARGET and tag != ANY_TAG and not reads else None,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from contend.base.units import counted, format_bytes, format_seconds
+from contend.profiling import routines
 from contend.profiling.hang.deadlock import circles, deadlocked, waits_for_any
 from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay, died_of
 from contend.profiling.programs import rank_words
@@ -41,6 +42,8 @@ class StuckWords:
     """Messages that ranks waited for, and that were on their way."""
     hosts: Sequence[str] = ()
     """Hosts of ranks, where they ran on several; "" for unknown ones."""
+    killed: bool = False
+    """Whether the command's exit status is that of SIGKILL."""
 
     @cached_property
     def hung(self) -> bool:
@@ -52,6 +55,11 @@ class StuckWords:
         still = [thread for thread in here if thread.rank not in moved]
         ended = self.finished | {thread.rank for thread in self.stuck if thread.ended}
         return bool(deadlocked(still, self.members, ended))
+
+    @property
+    def killed_unseen(self) -> bool:
+        """Whether the run ended early by SIGKILL, and nobody saw which rank did."""
+        return self.killed and not self.ended_first and not self.stood_still
 
     @property
     def still_s(self) -> float:
@@ -126,6 +134,11 @@ class StuckWords:
             )
         if self.hung:
             return "The run hung"
+        if self.killed_unseen:
+            return (
+                f"The run ended early: a rank or the launcher {died_of(signal.SIGKILL)}, and it is "
+                "not known which was the first"
+            )
         if not self.stood_still:
             return "When the run was ended"
         if self.under_way:
@@ -247,8 +260,17 @@ class StuckWords:
             )
         if (first := self.ended_first) is not None:
             return _cure_of_death(first)
+        if self.killed_unseen:
+            return _KILLED.format("one of these processes")
         if mistakes:
             return f"Give both the same tag and communicator: {mistakes[0]}."
+        for thread in self.stuck:
+            if _meets_another_program(thread):
+                return (
+                    f"See what the other program does that rank {thread.rank} waits for in "
+                    f"{thread.routine}, or whether it is there at all: this profile is of one "
+                    "program, and those that the same command started have others beside it."
+                )
         entered = any(
             self._all_entered(thread, one) and not thread.routine.startswith("MPI_File_")
             for thread in self.stuck
@@ -353,6 +375,8 @@ class StuckWords:
             several = len(thread.ranks) > 1 and (reads or waits_for_any(thread))
             any_of = "any of " if several else ""
             return f"for {any_of}{rank_words(thread.ranks)}{ended}"
+        if _meets_another_program(thread):
+            return "for another program"
         return "for any rank" if any(one.any_source for one in thread.awaits) else ""
 
     def _call(self, thread: Stuck) -> str:
@@ -434,7 +458,17 @@ def entered_words(call: Entered, other: Entered, places: Sequence[str]) -> str:
     return f"{' '.join(words)} at {place}"
 
 
+def _meets_another_program(thread: Stuck) -> bool:
+    """Whether a call waits for what is not among the program's ranks."""
+    meets = routines.plain(thread.routine) in routines.MEETINGS
+    return not thread.ranks and (meets or any(one.foreign for one in thread.awaits))
+
+
 _ABORTED = "called MPI_Abort"
+_KILLED = (
+    "The network has no part in it: somebody ended {}. The kernel does so where memory runs out "
+    "(dmesg tells), and batch systems where a job takes more than it asked for."
+)
 _CURES = {
     "MPI_ERR_TRUNCATE": "A receive needs room for the whole message: give both sides the same "
     "count and type.",
@@ -449,10 +483,7 @@ _CURES = {
 def _cure_of_death(thread: Stuck) -> str:
     who = f"rank {thread.rank}"
     if thread.died == died_of(signal.SIGKILL):
-        return (
-            f"The network has no part in it: somebody ended {who}. The kernel does so where memory "
-            "runs out (dmesg tells), and batch systems where a job takes more than it asked for."
-        )
+        return _KILLED.format(who)
     if "signal" in thread.died:
         return (
             f"The network has no part in it: run {who} in a debugger, or look at its core "
