@@ -151,6 +151,20 @@ def test_what_takes_a_moment_is_not_estimated(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == ""
 
 
+def test_what_begins_anew_is_estimated_anew(capsys: pytest.CaptureFixture[str]) -> None:
+    """A look of 4 s, then what takes a hundred."""
+    now = 0.0
+    bars = new_bars(lambda: now)
+    with bars:
+        task = bars.add_task("it", total=1, count="")
+        for now in (1, 2, 3, 4):
+            bars.update(task, completed=now / 4)
+        bars.reset(task)
+        for now in (5, 6, 7, 8):
+            bars.update(task, completed=(now - 4) / 100)
+    assert capsys.readouterr().err.splitlines() == ["it: about 100 s"]
+
+
 def test_a_step_that_begins_anew_goes_back(drawn: _Drawn) -> None:
     with shown_steps(), step("something") as tell:
         for share in (0.5, 1.0, 0.25):

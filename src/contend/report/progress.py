@@ -58,13 +58,19 @@ class _Bars(Progress):
         self._told = self.get_time()
         print("; ".join(map(_line, self.tasks)), file=sys.stderr, flush=True)
 
+    def reset(self, task_id: TaskID, **options: Any) -> None:
+        super().reset(task_id, **options)
+        if task_id == self.tasks[0].id:
+            # How long a first look took says nothing of what begins after it.
+            self._began, self._estimated = None, False
+
     def _estimate(self, task: Task) -> None:
         """Says how long all of it takes, of how many things; nothing where that is not long."""
         if task.total is None:
             return
         now = self.get_time()
         # What came before it was known how much there is says nothing of how long a thing takes.
-        if self._began is None or task.completed < self._began[1]:
+        if self._began is None:
             self._began = now, task.completed
         elapsed, done = now - self._began[0], task.completed - self._began[1]
         first = self.tasks[-1]
