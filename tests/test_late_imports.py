@@ -19,7 +19,10 @@ from test_import_circles import homes, modules
 
 # Holds up a module outside the main thread, or all of them, until the other threads have passed by.
 _HELD_UP = """
-import importlib, importlib.abc, importlib.machinery, json, sys, threading
+import faulthandler, importlib, importlib.abc, importlib.machinery, json, sys, threading
+
+# Threads that wait for each other for ever tell where.
+faulthandler.dump_traceback_later(300, exit=True)
 
 class Held(importlib.abc.Loader):
     def __init__(self, loader):
