@@ -50,7 +50,7 @@ def test_servers_come_once_and_can_be_excluded(typed: Typed) -> None:
     ):
         assert typed("fabric hosts", TINY, *asked).out.split("\n") == [*found.split(), ""]
     error = typed("fabric hosts", TINY, "--hosts", "!*", status=2).err
-    assert error == "contend: hosts: '!*' leaves none of 5 hosts\n"
+    assert error == "contend: --hosts: '!*' leaves none of 5 hosts\n"
 
 
 def test_whole_servers_leaf_by_leaf_where_they_have_several_adapters(
