@@ -15,6 +15,7 @@ ROUTINES = (
     "MPI_Recv",
     "MPI_Isend",
     "MPI_Irecv",
+    "MPI_Imrecv",
     "MPI_Waitall",
     "MPI_Allreduce",
     "MPI_Alltoallv",

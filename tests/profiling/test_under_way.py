@@ -33,11 +33,11 @@ class Side:
         self.script.call("Isend", *self._next(), **more)
         return self
 
-    def irecv(self, tag: int = 1, *, peer: int | None = None) -> Side:
+    def irecv(self, tag: int = 1, *, peer: int | None = None, routine: str = "Irecv") -> Side:
         self._requests += 1
         peer = 1 - self.script.rank.rank if peer is None else peer
         more = {"peer": peer, "tag": tag, "request": self._requests}
-        self.script.call("Irecv", *self._next(), **more)
+        self.script.call(routine, *self._next(), **more)
         return self
 
     def received(self, tag: int = 1, size: int = LARGE) -> Side:
@@ -115,6 +115,8 @@ def test_what_fits_is_under_way(tmp_path: Path, first: Side, second: Side, hung:
         # It has taken it, or has begun to.
         (Side(0).received(tag=2), False),
         (Side(0).irecv(tag=2), False),
+        # What was matched by a probe before has its tag from there.
+        (Side(0).irecv(tag=0, peer=-1, routine="Imrecv"), False),
     ],
 )
 def test_a_message_with_another_tag_than_is_received(

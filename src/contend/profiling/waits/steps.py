@@ -217,6 +217,8 @@ class Steps:
         # What an exchange receives is the part behind it.
         half = np.minimum(rows + self._of(routines.BEGUN_EXCHANGES)[rows], len(self._events) - 1)
         known = (half == rows) | (self._events["kind"][half] == EventKind.PART)
+        # A message that was matched before may have any tag.
+        known &= ~self._of(frozenset({"Imrecv"}))[rows]
         found["source"] = np.where(known, self._events["peer"][half], ANY)
         found["tag"] = np.where(known, self._events["tag"][half], ANY)
         found["destination"] = self._rank
