@@ -44,8 +44,8 @@ def allowed(limits: Path = LIMITS) -> dict[str, Counter[str]]:
     """The same as it may be: what was there, and what was added with a reason since."""
     told = tomllib.loads(limits.read_text(encoding="utf-8"))
     may = {kind: Counter(rooms) for kind, rooms in told["rooms"].items()}
-    for more in told.get("raised", ()):
-        may[more["kind"]][more["room"]] += more["lines"]
+    for kind, room, lines, _ in told.get("raised", ()):
+        may[kind][room] += lines
     return may
 
 
@@ -56,8 +56,6 @@ def lower(limits: Path = LIMITS) -> None:
     for line in limits.read_text(encoding="utf-8").splitlines():
         if head := re.fullmatch(r"\[rooms\.(\w+)\]", line):
             kind = head[1]
-        elif line.startswith("[["):
-            kind = ""
         elif kind and (row := re.fullmatch(r'"([^"]+)" = (\d+)', line)):
             less = min(there[kind][row[1]] - may[kind][row[1]], 0)
             line = f'"{row[1]}" = {int(row[2]) + less}'
