@@ -168,7 +168,9 @@ def _ends() -> Iterator[Case]:
         # Launchers wake and end ranks, and a library may die of what cannot match.
         told = ("^The run (hung|ended early): ", *map(re.escape, said))
         if mode in UNPROVEN:
-            told = ("^(No rank began or ended|When the run was ended)",)
+            ended = "No rank began or ended|When the run was ended"
+            # Where a launcher tells of it, it is known who was killed.
+            told = (f"^({ended}|The run ended early: rank 1 died of signal 9)",)
         yield replace(hangs, mode=mode, ranks=len(places), told=told)
     for mode, (routine, whom) in ASKING.items():
         said = re.escape(f"{whom} in {routine} at hangs.c:")

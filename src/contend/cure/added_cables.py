@@ -87,7 +87,8 @@ class CableSearch:
         self._look, self._few = _IN_TREES if tree else _ELSEWHERE
         self._done, self._further_missing = 0.0, False
         pairs = self._lacking(fabric)[:cables]
-        further = cables - len(pairs) if len(pairs) == self.missing else 0
+        self._have_room = sum(map(bool, cable_ports(fabric))) > 1
+        further = cables - len(pairs) if len(pairs) == self.missing and self._have_room else 0
         total = tables + len(pairs) * self._anew + self._work_of(further)
 
         def made(done: float) -> None:
@@ -106,7 +107,7 @@ class CableSearch:
         chosen = [self._first, *self._what_is_missing(pairs, workers)]
         spent = sum(len(each.cables) for each in chosen)
         # Nobody buys others before all that are missing.
-        while not self._further_missing and spent < cables:
+        while self._have_room and not self._further_missing and spent < cables:
             best = self._next(chosen[-1], cables - spent, workers)
             if best is None:
                 break
