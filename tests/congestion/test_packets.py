@@ -476,7 +476,7 @@ def test_what_does_not_fit_is_one_line(
 def test_sizes_that_cannot_be() -> None:
     fabric = routed("fattree2:4", "minhop")
     for sizes, said in (
-        ({"mtu": 0}, "at least a byte"),
+        ({"mtu": 0}, "mtu: expected at least 1 byte"),
         ({"message_bytes": 1 << 50}, "at most"),
         ({"queues": ["lifo"]}, "expected fifo or voq"),
     ):

@@ -303,7 +303,7 @@ def test_servers_without_a_rail_in_common_use_their_first_adapters() -> None:
     ("changes", "said"),
     [
         ({"samples": 1}, "expected at least 2 samples, got 1 sample"),
-        ({"seed": -1}, "expected a seed"),
+        ({"seed": -1}, "seed: expected 0 to"),
         ({"pattern": "nothing"}, "pattern nothing: expected one of"),
         ({"pattern": "halo:3x3"}, "pattern halo:3x3: expected a grid of 4 ranks"),
     ],

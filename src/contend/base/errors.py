@@ -46,11 +46,11 @@ class Argument:
 
     name: str
     """Name as in Python, such as ``ranks_per_host``."""
-    value: str = ""
-    """What it takes, such as ``FILE``; "" where the error does not say."""
+    value: str | None = ""
+    """What it takes, such as ``FILE``; "" where the error does not say, None at an error's head."""
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value}" if self.value else self.name
+        return self.name if self.value is None else f"{self.name}={self.value}"
 
 
 ROUTES, ROUTE = Argument("routes", "FILE"), Argument("route", "ENGINE")
@@ -94,7 +94,7 @@ class ArgumentError(UsageError):
     def parts(self) -> tuple[object, ...]:
         """Its name as an `Argument`, and what is wrong."""
         name, text = self.args
-        return (Argument(name), f": {text}")
+        return (Argument(name, None), f": {text}")
 
 
 class UnreachableError(UsageError):

@@ -163,7 +163,7 @@ def option(
 
 def in_options(error: ContendError) -> str:
     """An error's text with options for its arguments: ``--routes FILE`` for ``routes=FILE``."""
-    return error.worded(lambda argument: f"{flag_of(argument.name)} {argument.value}".rstrip())
+    return error.worded(lambda one: f"{flag_of(one.name)} {one.value or ''}".rstrip())
 
 
 def flag_of(name: str) -> str:

@@ -28,7 +28,7 @@ from contend.traffic.placement.order import (
 HostChoice = str | int | Sequence[int] | Sequence[str] | NDArray[np.integer]
 """A specification, how many hosts (the first by name), or hosts by number or name."""
 
-_SOURCE = Argument("hosts")
+_SOURCE = Argument("hosts", None)
 # The longest array that is written out in a name or a representation.
 _SHOWN = 4
 
