@@ -27,6 +27,7 @@ from contend.profiling.record_form import (
     NO_NUMBER,
     OPERATIONS,
     OTHERS,
+    SELF,
     WORLD,
     EventKind,
     State,
@@ -288,7 +289,8 @@ def entries_of(
     inter = of["kind"] == INTER
     for name in ENTRY_OF[1:]:
         rows[name][inter] = UNKNOWN
-    kept: NDArray[Any] = rows[cells["communicator"] != OTHERS]
+    # Of MPI_COMM_SELF every rank has its own.
+    kept: NDArray[Any] = rows[~np.isin(cells["communicator"], (SELF, OTHERS))]
     return kept
 
 
