@@ -274,8 +274,8 @@ uint64_t contend_asked(contend_call* call, bool answered);
 /// A call that reads `where` of a window's target, which is a question in vain if the thread then
 /// reads the same again, with nothing in between but what makes the window's operations complete.
 void contend_read(const contend_call* call, uint64_t where);
-/// Whether a thread that has read a window called nothing but that since; `before` what it calls now
-/// there were so many events.
+/// Whether a thread that has read a window called nothing but that since; `before` what it calls
+/// now there were so many events.
 bool contend_reads_on(uint32_t communicator, uint64_t before);
 /// Such a call in between, or that itself.
 void contend_read_on(const contend_call* call, uint32_t communicator, uint64_t before);

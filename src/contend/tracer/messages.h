@@ -111,8 +111,7 @@ int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type
                                              communicator, given);
   contend_leave(&call);
   if (contend_took_place(result))
-    note_exchange(&call, count, type, peer, tag, communicator, given,
-                  room_of(result, count, type));
+    note_exchange(&call, count, type, peer, tag, communicator, given, room_of(result, count, type));
   contend_done();
   return result;
 }

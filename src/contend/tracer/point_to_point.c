@@ -52,8 +52,8 @@ static void note_begun_exchange(const contend_call* call, int64_t count, MPI_Dat
                                 int peer, int tag, int source, int receive_tag, MPI_Comm handle,
                                 MPI_Request request) {
   contend_live_communicator* on = contend_find(handle);
-  contend_request* begun = note_begun_on(call, CONTEND_EXCHANGES, false, count, type, peer, tag, on,
-                                         request);
+  contend_request* begun =
+      note_begun_on(call, CONTEND_EXCHANGES, false, count, type, peer, tag, on, request);
   int32_t sender = contend_awaited_peer(on, source);
   if (receive_tag == MPI_ANY_TAG) receive_tag = CONTEND_ANY_TAG;
   if (begun->number != CONTEND_NO_REQUEST) {

@@ -398,8 +398,8 @@ void contend_read(const contend_call* call, uint64_t where) {
 }
 
 bool contend_reads_on(uint32_t communicator, uint64_t before) {
-  return polling.until && polling.events == before &&
-         polling.thing.kind == CONTEND_AWAITS_TARGET && polling.thing.communicator == communicator;
+  return polling.until && polling.events == before && polling.thing.kind == CONTEND_AWAITS_TARGET &&
+         polling.thing.communicator == communicator;
 }
 
 void contend_read_on(const contend_call* call, uint32_t communicator, uint64_t before) {
