@@ -161,6 +161,13 @@ def _themes() -> Iterator[Case]:
     yield Case("program.py", ranks=3, alltoalls=True, known=False)
 
 
+# Not every launcher tells whom.
+_KILLED = (
+    "^The run ended early: (rank 1|a rank or the launcher) died of signal 9",
+    "rank 0 waits for rank 1 in MPI_Barrier",
+)
+
+
 def _ends() -> Iterator[Case]:
     """Programs that end nowhere or early, with the truth."""
     hangs = Case("tracer/programs/hangs.c", known=False, fails=True)
@@ -168,9 +175,9 @@ def _ends() -> Iterator[Case]:
         # Launchers wake and end ranks, and a library may die of what cannot match.
         told = ("^The run (hung|ended early): ", *map(re.escape, said))
         if mode in UNPROVEN:
-            ended = "No rank began or ended|When the run was ended"
-            # Where a launcher tells of it, it is known who was killed.
-            told = (f"^({ended}|The run ended early: rank 1 died of signal 9)",)
+            told = ("^(No rank began or ended|When the run was ended)",)
+        if mode == "lost":
+            told = _KILLED
         yield replace(hangs, mode=mode, ranks=len(places), told=told)
     for mode, (routine, whom) in ASKING.items():
         said = re.escape(f"{whom} in {routine} at hangs.c:")
@@ -181,9 +188,7 @@ def _ends() -> Iterator[Case]:
     for mode, (said, _) in DEATHS.items():
         told = re.escape(f"The run ended early: rank 1 {said}")
         yield replace(dies, mode=mode, told=(told,))
-    # Nobody is left who could tell of it.
-    told = "^When the run was ended: rank 0 waits for rank 1 in MPI_Barrier"
-    yield replace(dies, mode="killed", told=(told, "rank 1 has been in no MPI call .*, dead,"))
+    yield replace(dies, mode="killed", told=_KILLED)
 
 
 CASES = (*_themes(), *_ends())

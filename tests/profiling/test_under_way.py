@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.profiling import ProgramProfile, UnderWay
+from contend.profiling import ProgramProfile, UnderWay, cure_of
 from contend.profiling.folder import FirstGone
 from contend.profiling.record_form import ANY_PEER, ANY_TAG, NO_CALL, Awaits, State
 from written_programs import MS, ROUTINES, Script, profile_of
@@ -129,7 +129,7 @@ def test_a_message_with_another_tag_than_is_received(
     assert stuck.hung
     said = "rank 1 has sent rank 0 a message with tag 2, which no receive has taken, and rank 0 "
     assert (f"{said}receives tag 1" in profile.findings.verdict) == told
-    assert stuck.cure().startswith("Give both the same tag") == told
+    assert cure_of(stuck).startswith("Give both the same tag") == told
 
 
 def test_where_events_found_no_room_only_time_tells(tmp_path: Path) -> None:
@@ -179,12 +179,12 @@ def test_a_rank_that_was_killed_first_is_told(tmp_path: Path, status: int, first
         assert verdict.startswith("The run ended early: rank 1 died of signal 9 (Killed) in")
         assert ", 4 s into the run; rank 0 waits for rank 1 in MPI_Recv" in verdict
         assert warnings[0] == "rank 1 died of signal 9 (Killed)"
-        assert "where memory runs out" in profile.findings.stuck.cure()
+        assert "where memory runs out" in cure_of(profile.findings.stuck)
     elif status == 137:
         assert verdict.startswith(
             "The run ended early: a rank or the launcher died of signal 9 (Killed), and it is not "
             "known which was the first: rank 0 waits for rank 1 in MPI_Recv"
         )
-        assert "where memory runs out" in profile.findings.stuck.cure()
+        assert "where memory runs out" in cure_of(profile.findings.stuck)
     else:
         assert "signal" not in verdict

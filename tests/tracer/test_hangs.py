@@ -19,7 +19,7 @@ import pytest
 import contend
 from contend.base.errors import UsageError
 from contend.lab.mpi import launch_environment
-from contend.profiling import ProgramProfile, load_profile, merge
+from contend.profiling import ProgramProfile, cure_of, load_profile, merge
 from contend.profiling.folder import (
     RECORDS,
     ProfileRecord,
@@ -314,7 +314,7 @@ def test_who_reads_a_window_again_and_again_polls_it(
     long = [msgspec.structs.replace(thread, since_s=60.0) for thread in (polls, waits)]
     stood = replace(profile.findings.stuck, stuck=long)
     assert stood.verdict().startswith("No rank got any further in the last 60 s of the run: ")
-    assert stood.cure().startswith("Look for the call that writes what rank 0 waits for")
+    assert cure_of(stood).startswith("Look for the call that writes what rank 0 waits for")
     longer = [msgspec.structs.replace(thread, since_s=601.0) for thread in (polls, waits)]
     assert replace(stood, stuck=longer).hung
 
@@ -371,7 +371,7 @@ def test_partitions_that_are_not_ready_are_not_under_way(
     assert "(3 of 4 partitions of a send to rank 1 are marked as ready, tag 3" in verdict
     assert "rank 1 waits for rank 0 in MPI_Wait" in verdict
     assert profile.record.under_way == ()
-    assert profile.findings.stuck.cure().startswith("A send in partitions ends when MPI_Pready")
+    assert cure_of(profile.findings.stuck).startswith("A send in partitions ends when MPI_Pready")
 
 
 def test_a_run_that_was_ended_early_has_not_hung(

@@ -31,7 +31,7 @@ from contend.explanation.remedies import (
 )
 from contend.fabric import Fabric
 from contend.prediction import PredictionConditions, Recorded, held_against, program_of, run_time
-from contend.profiling import routines
+from contend.profiling import cure_of, routines
 from contend.routes import fewest_collisions, hashes
 
 # Of the run time: what saves less is no cure.
@@ -61,7 +61,7 @@ class _Advice:
         """What helps against one limit."""
         match limit:
             case Limit.HANG | Limit.CRASH:
-                yield Remedy(limit, self._profile.findings.stuck.cure(), self._report(""))
+                yield Remedy(limit, cure_of(self._profile.findings.stuck), self._report(""))
             case Limit.COMPUTATION:
                 gain = rounded(100 * self._profile.findings.mpi_share, 2)
                 yield Remedy(

@@ -37,7 +37,7 @@ from contend.explanation.network import (
 )
 from contend.fabric import Fabric
 from contend.prediction import Calibration
-from contend.profiling import ProgramProfile
+from contend.profiling import ProgramProfile, cure_of
 from contend.profiling.routines import AWAITING, SYNCHRONISING, is_own
 
 RUN, COMMUNICATION = "the run", "its communication"
@@ -128,10 +128,10 @@ class ProfileSource:
                     "It is not known whether the messages that ranks waited for had been sent, "
                     "because the record had no room for all events: a larger --record keeps more."
                 )
-            yield findings.stuck.cure()
+            yield cure_of(findings.stuck)
             return
         if stuck := findings.stuck.verdict():
-            yield f"{stuck}. {findings.stuck.cure()}".rstrip()
+            yield f"{stuck}. {cure_of(findings.stuck)}".rstrip()
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (

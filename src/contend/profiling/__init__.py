@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_profile_record,
         write_profile_record,
     )
+    from .hang.cures import cure_of
     from .hang.deadlock import circles
     from .hang.stuck import Awaited, Stuck, UnderWay
     from .merging import merge

@@ -29,8 +29,8 @@ from contend.profiling.communicators import Communicators
 from contend.profiling.folder import EVENTS, LeftOut, Phase, ProfileColumns, ProfileRecord
 from contend.profiling.hang.awaited_ranks import Past, where_stuck
 from contend.profiling.hang.deadlock import with_messages
+from contend.profiling.hang.mistakes import Mistakes
 from contend.profiling.hang.stuck import Seen, cells_under_way, died_of, look, since_when
-from contend.profiling.mistakes import Mistakes
 from contend.profiling.phases import phases_of
 from contend.profiling.programs import LeftRecords, RankHeader, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from contend.profiling import Awaited, circles
+from contend.profiling import Awaited, circles, cure_of
 from contend.profiling.hang.awaited_ranks import in_the_way
 from contend.profiling.hang.deadlock import deadlocked
 from contend.profiling.hang.stuck import Lock, Stuck
@@ -137,9 +137,9 @@ def test_a_collective_that_all_have_entered_waits_for_the_network() -> None:
         ": ranks 0-3 wait in MPI_Allreduce at app.c:1 (collective 1 on MPI_COMM_WORLD, which all "
         "members have entered) for 60 s"
     )
-    assert told.cure().startswith("These ranks wait for the network")
+    assert cure_of(told).startswith("These ranks wait for the network")
     written = words(*(collective(rank, "MPI_File_write_all") for rank in range(4)))
-    assert not written.cure().startswith("These ranks wait for the network")
+    assert not cure_of(written).startswith("These ranks wait for the network")
 
 
 def test_tags_are_wrong_only_where_no_other_message_fits() -> None:

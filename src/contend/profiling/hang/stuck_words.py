@@ -1,4 +1,4 @@
-"""Sentences on where a program was stuck, and what to change in it."""
+"""Sentences on where a program was stuck."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from contend.profiling.programs import rank_words
 _STILL_S = 5.0
 # Where the record cannot tell whether a message was under way: no network takes so long for one.
 _UNTOLD_S = 600.0
+ABORTED = "called MPI_Abort"
+"""How a rank ended that aborted the program."""
 _MOST_LINES = 8
 _MOST_PAIRS = 4
 # Of less, where nobody saw the end, nothing is told.
@@ -121,7 +123,7 @@ class StuckWords:
             thread
             for thread in self.stuck
             if thread.died
-            or thread.ended == _ABORTED
+            or thread.ended == ABORTED
             or (thread.ended and thread.since_s < _STILL_S)
         ]
         return min(gone, key=lambda thread: thread.gone_s or 0.0, default=None)
@@ -250,85 +252,6 @@ class StuckWords:
             f"and rank {rank} receives {here}"
         )
 
-    def cure(self) -> str:
-        """What to change in the program, in plain words; "" where nothing is known to be wrong."""
-        mistakes = list(self.mistakes())
-        if any(thread.entered for thread in self.stuck):
-            return (
-                "All members of a communicator must call the same collectives on it in the same "
-                f"order, with the same root, operation and amount of data: {mistakes[0]}."
-            )
-        if (first := self.ended_first) is not None:
-            return _cure_of_death(first)
-        if self.killed_unseen:
-            return _KILLED.format("one of these processes")
-        if mistakes:
-            return f"Give both the same tag and communicator: {mistakes[0]}."
-        for thread in self.stuck:
-            if _meets_another_program(thread):
-                return (
-                    f"See what the other program does that rank {thread.rank} waits for in "
-                    f"{thread.routine}, or whether it is there at all: this profile is of one "
-                    "program, and those that the same command started have others beside it."
-                )
-        entered = any(
-            self._all_entered(thread, one) and not thread.routine.startswith("MPI_File_")
-            for thread in self.stuck
-            for one in thread.awaits
-        )
-        if (self.under_way or entered) and not self.hung:
-            # Within a short time nothing is wrong with a network.
-            if not self.stood_still:
-                return ""
-            return (
-                "These ranks wait for the network: see whether it carries their messages as fast "
-                "as it should, and whether all their hosts are up."
-            )
-        for thread in self.stuck:
-            if any(one.kind == "memory" for one in thread.awaits):
-                return (
-                    f"Look for the call that writes what rank {thread.rank} waits for: no rank had "
-                    "made it, or MPI_Win_flush, MPI_Win_unlock or the like had not completed it."
-                )
-        by_rank = {thread.rank: thread for thread in self.stuck}
-        for circle in circles(self.stuck):
-            kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}
-            if kinds == {"ready"}:
-                return (
-                    "A send in partitions ends when MPI_Pready has marked each of them: mark the "
-                    "others, or use fewer."
-                )
-            if len(circle) == 1:
-                return (
-                    "A rank that sends to itself needs a receive that was begun before: use "
-                    "MPI_Irecv first, or MPI_Sendrecv."
-                )
-            if kinds == {"receiver"}:
-                return (
-                    "A send of a large message returns when its receiver takes it: exchange with "
-                    "MPI_Sendrecv, or begin the sends or the receives without waiting."
-                )
-            if kinds == {"sender"}:
-                return "One of these ranks has to send before it receives: use MPI_Sendrecv."
-            if "finalize" in kinds:
-                return "Look for the call that these ranks wait for: the others ended without it."
-            return "Change the order of these calls so that one of the ranks can go on."
-        for thread in self.stuck:
-            for rank in thread.ranks:
-                there = by_rank.get(rank)
-                if rank in self.finished or (there is not None and there.ended):
-                    return (
-                        f"Rank {rank} ended while rank {thread.rank} needed it in "
-                        f"{thread.routine}: have it take part, or do without it there."
-                    )
-                if there is not None and not there.routine and self.stood_still:
-                    return (
-                        f"See what rank {rank} does outside of MPI: a debugger (gdb -p) or py-spy "
-                        "shows the line while it runs; a rank without processor time is stopped, "
-                        "or waits for a file, a lock or a pipe that nobody reads."
-                    )
-        return "Look for the call that these ranks wait for: no rank had made it."
-
     def lines(self) -> list[str]:
         """Ranks that were in the same call together, those that wait for others first."""
         groups: dict[tuple[object, ...], list[Stuck]] = {}
@@ -375,7 +298,7 @@ class StuckWords:
             several = len(thread.ranks) > 1 and (reads or waits_for_any(thread))
             any_of = "any of " if several else ""
             return f"for {any_of}{rank_words(thread.ranks)}{ended}"
-        if _meets_another_program(thread):
+        if meets_another_program(thread):
             return "for another program"
         return "for any rank" if any(one.any_source for one in thread.awaits) else ""
 
@@ -409,7 +332,7 @@ class StuckWords:
                     text = f"collective {one.number + 1} on {self._on(one)}"
                     if one.routine not in ("", thread.routine):
                         text = f"{one.routine}, {text}"
-                    if self._all_entered(thread, one):
+                    if self.all_entered(thread, one):
                         text += ", which all members have entered"
                 case "group":
                     text = f"tag {one.tag}, {self._on(one)}"
@@ -432,7 +355,7 @@ class StuckWords:
             words.append(f"{thread.requests} requests in all")
         return f" ({'; '.join(words)})" if words else ""
 
-    def _all_entered(self, thread: Stuck, one: Awaited) -> bool:
+    def all_entered(self, thread: Stuck, one: Awaited) -> bool:
         """Whether nobody is missing in a collective that has not ended."""
         return one.kind == "members" and not thread.ranks and one.communicator in self.members
 
@@ -458,43 +381,10 @@ def entered_words(call: Entered, other: Entered, places: Sequence[str]) -> str:
     return f"{' '.join(words)} at {place}"
 
 
-def _meets_another_program(thread: Stuck) -> bool:
+def meets_another_program(thread: Stuck) -> bool:
     """Whether a call waits for what is not among the program's ranks."""
     meets = routines.plain(thread.routine) in routines.MEETINGS
     return not thread.ranks and (meets or any(one.foreign for one in thread.awaits))
-
-
-_ABORTED = "called MPI_Abort"
-_KILLED = (
-    "The network has no part in it: somebody ended {}. The kernel does so where memory runs out "
-    "(dmesg tells), and batch systems where a job takes more than it asked for."
-)
-_CURES = {
-    "MPI_ERR_TRUNCATE": "A receive needs room for the whole message: give both sides the same "
-    "count and type.",
-    "MPI_ERR_RANK": "Name a rank that the communicator has: they count from 0, and "
-    "MPI_Comm_size tells how many there are.",
-    "MPI_ERR_TAG": "Use a tag from 0 to MPI_TAG_UB.",
-    "MPI_ERR_COMM": "Use a communicator that this rank is in and has not freed.",
-    "MPI_ERR_TYPE": "Commit the datatype before it is used, and do not free it before.",
-}
-
-
-def _cure_of_death(thread: Stuck) -> str:
-    who = f"rank {thread.rank}"
-    if thread.died == died_of(signal.SIGKILL):
-        return _KILLED.format(who)
-    if "signal" in thread.died:
-        return (
-            f"The network has no part in it: run {who} in a debugger, or look at its core "
-            "(ulimit -c unlimited, then gdb PROGRAM CORE)."
-        )
-    if thread.died:
-        error = thread.died.rpartition(" ")[2]
-        return _CURES.get(error, f"Correct what {who} gives to this call.")
-    if thread.ended == _ABORTED:
-        return f"See why {who} calls MPI_Abort."
-    return f"See why {who} ends before MPI_Finalize: it returns from main, or calls exit()."
 
 
 def _pairs(one: Entered, other: Entered) -> tuple[tuple[Entered, Entered], ...]:
