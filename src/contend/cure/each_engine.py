@@ -57,9 +57,12 @@ _DRAWN_SHIFTS, _MOST_DRAWN, _ENOUGH = 4, 1 << 26, 20
 # A round that is solved as a whole costs as much as so many.
 _SOLVED = 1 << 7
 _PRECISION = 0.01
-# An entry of a table takes as long as so many messages whose ways are drawn; so does a message
-# that splits among many ways. On several lanes contend's own tables take so many times as long.
-_TABLE, _SPLIT, _LANES = 8, 32, 4
+# An entry of a table takes as long as so many messages whose ways are drawn, one of OpenSM's, which
+# gets the fabric from ibsim, as so many; a message that splits among many ways as so many.
+_TABLE, _OPENSM, _SPLIT = 8, 128, 32
+# On several lanes contend's own tables take so many times as long, and so do detours and messages
+# that split as is best beside the others.
+_LANES, _BEYOND = 4, 3
 _BY_OPENSM = "opensm:"
 _SEEN_FROM = 8
 
@@ -181,14 +184,14 @@ def _work(engine: str, fabric: Fabric, hosts: int) -> int:
     """How much it is to route and to judge, roughly, in parts of messages whose ways are drawn."""
     tree = _is_tree(fabric)
     if not tree and engine.startswith((*_GROUPED, IDEAL)):
-        return _SPLIT * hosts**2
+        return _SPLIT * hosts**2 * (1 if engine.startswith(SPRAY) else _BEYOND)
     if engine not in _FLOWS:
         if engine.startswith(OWN_ENGINE) and not tree:
             # It looks again and again which cables every destination's ways lead over.
             entries = fabric.hosts * fabric.cables * _mean_distance(fabric)
             return round(_TABLE * entries * (_LANES if "lanes=" in engine else 1))
-        slow = 4 if engine.startswith(_BY_OPENSM) else 1
-        return _TABLE * fabric.hosts * fabric.switches * slow
+        entry = _OPENSM if engine.startswith(_BY_OPENSM) else _TABLE
+        return entry * fabric.hosts * fabric.switches
     parts = _FLOWS[engine] * hosts**2
     return _MOST_DRAWN if parts > _MOST_COUNTED else 2 * parts * min(_few(parts), _DRAWN_SHIFTS)
 
