@@ -374,6 +374,32 @@ def test_partitions_that_are_not_ready_are_not_under_way(
     assert cure_of(profile.findings.stuck).startswith("A send in partitions ends when MPI_Pready")
 
 
+@pytest.mark.parametrize(
+    ("mode", "places", "said"),
+    [
+        (
+            "waits",
+            ("Recv", "Session_finalize"),
+            "which waits for rank 0 in MPI_Session_finalize at sessions.c:",
+        ),
+        (
+            "makes",
+            ("Comm_create_from_group", "Barrier"),
+            "rank 0 waits for rank 1 in MPI_Comm_create_from_group at sessions.c:",
+        ),
+    ],
+)
+def test_in_sessions(
+    build: Build, tmp_path: Path, mpich: Mpi, mode: str, places: tuple[str, ...], said: str
+) -> None:
+    folder = _hang(mpich, build(mpich.wrapper, "sessions.c"), mode, places, tmp_path)
+    write_profile_record(folder, ProfileRecord(("./s",), ended_unix=time.time() + 60))
+    merge(folder)
+    profile = ProgramProfile.load(folder)
+    assert profile.hung
+    assert said in profile.findings.verdict
+
+
 def test_a_run_that_was_ended_early_has_not_hung(
     openmpi: Mpi, build: Build, tmp_path: Path
 ) -> None:

@@ -131,6 +131,14 @@ static void begin_with_world(uint64_t begun) {
   if (recording) contend_write_launch(contend.header->launch, sizeof contend.header->launch);
 }
 
+/// The end of MPI waits for all ranks.
+static void await_all_finalized(void) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  under_way->count = 1;
+  under_way->awaited[0] =
+      (contend_awaited){.kind = CONTEND_AWAITS_FINALIZE, .peer = CONTEND_NO_PEER, .tag = -1};
+}
+
 #if CONTEND_MPI_4
 // Sessions. They are each rank's own affair, so that ranks cannot sign in when one begins, but when
 // the first communicator of all ranks is made.
@@ -257,6 +265,7 @@ BEGINS(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* sessio
 int contend_Session_finalize(MPI_Session* session) {
   CONTEND_CALL_WITH(session, Session_finalize, (session));
   forget_session(*session);
+  if (open_sessions == 0 && !world_lives) await_all_finalized();
   int result = REAL(Session_finalize)(session);
   contend_leave(&call);
   if (result == MPI_SUCCESS)
@@ -276,9 +285,7 @@ static void enter_finalize(const contend_call* call) {
   contend_under_way* under_way = contend_this_thread.under_way;
   under_way->start = contend_ticks();
   under_way->site = call->site;
-  under_way->count = 1;
-  under_way->awaited[0] =
-      (contend_awaited){.kind = CONTEND_AWAITS_FINALIZE, .peer = CONTEND_NO_PEER, .tag = -1};
+  await_all_finalized();
   under_way->routine = contend_routine_Finalize;
 }
 

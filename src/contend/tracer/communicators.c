@@ -414,15 +414,18 @@ static void await_group(const contend_live_communicator* on, const int32_t* rank
   }
 }
 
+static void await_members(MPI_Comm of, MPI_Group group, int leader, int tag) {
+  if (group == MPI_GROUP_NULL) return;
+  int32_t count, *ranks = contend_ranks_of(group, &count);
+  contend_lock();
+  await_group(contend_known(of), ranks, count, leader, tag);
+  contend_unlock();
+  free(ranks);
+}
+
 int contend_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
   CONTEND_CALL_OF(Comm_create_group, (parent, group, tag, made));
-  if (group != MPI_GROUP_NULL) {
-    int32_t count, *ranks = contend_ranks_of(group, &count);
-    contend_lock();
-    await_group(contend_known(parent), ranks, count, -1, tag);
-    contend_unlock();
-    free(ranks);
-  }
+  await_members(parent, group, -1, tag);
   int result = REAL(Comm_create_group)(parent, group, tag, made);
   contend_leave(&call);
   note_made_by_members(&call, result, parent, mix(4, (uint32_t)tag) >> 32, made);
@@ -449,7 +452,8 @@ int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, 
 }
 
 #if CONTEND_MPI_4
-/// What tells communicators that sessions make from groups of the same ranks.
+/// What tells communicators that sessions make from groups of the same ranks; its low bits stand for
+/// a tag.
 static uint64_t salt_of(const char* name) {
   uint64_t hash = 5;
   for (; name && *name; name++) hash = mix(hash, (unsigned char)*name);
@@ -459,6 +463,7 @@ static uint64_t salt_of(const char* name) {
 int contend_Comm_create_from_group(MPI_Group group, const char* name, MPI_Info info,
                                    MPI_Errhandler handler, MPI_Comm* made) {
   CONTEND_CALL_OF(Comm_create_from_group, (group, name, info, handler, made));
+  await_members(MPI_COMM_WORLD, group, -1, (int)(salt_of(name) & INT32_MAX));
   int result = REAL(Comm_create_from_group)(group, name, info, handler, made);
   contend_leave(&call);
   bool all = false;
@@ -479,6 +484,9 @@ int contend_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_
                                          MPI_Errhandler handler, MPI_Comm* made) {
   CONTEND_CALL_OF(Intercomm_create_from_groups,
                   (local, local_leader, remote, remote_leader, name, info, handler, made));
+  int tag = (int)(salt_of(name) & INT32_MAX);
+  await_members(MPI_COMM_WORLD, remote, -1, tag);
+  await_members(MPI_COMM_WORLD, local, local_leader, tag);
   int result = REAL(Intercomm_create_from_groups)(local, local_leader, remote, remote_leader, name,
                                                   info, handler, made);
   contend_leave(&call);

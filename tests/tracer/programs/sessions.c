@@ -64,6 +64,18 @@ static int meanwhile(char* file) {
   return MPI_Finalize();
 }
 
+/// Rank 0 waits for what the others do not do, which end or wait for it.
+static int hang(MPI_Comm all, const char* mode) {
+  int got;
+  MPI_Barrier(all);
+  if (rank == 0 && strcmp(mode, "waits") == 0)
+    MPI_Recv(&got, 1, MPI_INT, 1, 3, all, MPI_STATUS_IGNORE);
+  if (rank == 0 && strcmp(mode, "makes") == 0) every(0, 1, "more");
+  if (strcmp(mode, "makes") == 0) MPI_Barrier(all);
+  MPI_Comm_disconnect(&all);
+  return MPI_Session_finalize(&session);
+}
+
 int main(int count, char** words) {
   const char* mode = words[1];
   MPI_Comm all, half, pair;
@@ -74,6 +86,8 @@ int main(int count, char** words) {
   }
   if (strcmp(mode, "outlives") == 0) MPI_Init(&count, &words);
   open_session();
+  if (strcmp(mode, "waits") == 0 || strcmp(mode, "makes") == 0)
+    return hang(every(0, 1, "all"), mode);
 #ifdef OPEN_MPI
   half = every(rank % 2, 2, "half");
   all = every(0, 1, "all");

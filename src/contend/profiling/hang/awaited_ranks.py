@@ -173,7 +173,7 @@ def _outside_finalize(seen: Mapping[int, Seen], size: int) -> Iterator[int]:
         there = seen.get(rank)
         if there is None or not (
             there.state is State.FINISHED
-            or any(thread.routine == "MPI_Finalize" for thread in there.threads)
+            or any(one.kind == "finalize" for thread in there.threads for one in thread.awaits)
         ):
             yield rank
 

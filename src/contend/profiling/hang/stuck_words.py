@@ -334,7 +334,8 @@ class StuckWords:
                         text = f"{one.routine}, {text}"
                     if self.all_entered(thread, one):
                         text += ", which all members have entered"
-                case "group":
+                # Those that sessions make have a name in place of a tag, which is not kept.
+                case "group" if "_from_group" not in thread.routine:
                     text = f"tag {one.tag}, {self._on(one)}"
                 case "post" | "complete":
                     text = f"MPI_Win_{one.kind} of rank {one.peer}, {self._on(one)}"
