@@ -31,6 +31,22 @@ MISTAKES = {
         "with MPI_MAX at mistakes.c:43: all members must give a collective the same root, "
         "operation and amount of data",
     ),
+    "errors": (
+        "MPI_Send at mistakes.c:46 returned MPI_ERR_RANK to rank 0, and the program went on, as 4 "
+        "more calls returned errors: what such a call was to do may not be done",
+    ),
+    "waits": (
+        "MPI_Waitall at mistakes.c:54 returned MPI_ERR_TRUNCATE to rank 1, and the program went "
+        "on: what such a call was to do may not be done",
+    ),
+    "window": (
+        "MPI_Put at mistakes.c:61 returned MPI_ERR_RANK to ranks 0 and 1, and the program went on: "
+        "what such a call was to do may not be done",
+    ),
+    "file": (
+        "MPI_File_open at mistakes.c:66 returned MPI_ERR_NO_SUCH_FILE to ranks 0 and 1, and the "
+        "program went on: what such a call was to do may not be done",
+    ),
 }
 
 
@@ -41,7 +57,14 @@ def test_what_a_program_did_wrong(
     recorded = run_recorded(any_mpi, 2, build(any_mpi.wrapper, "mistakes.c"), mode)
     assert recorded.ended.status == 0, recorded.ended.errors
     profile = recorded.profile(tmp_path / "p", "./mistakes", mode)
-    assert tuple(warning.text for warning in profile.record.mistakes) == MISTAKES[mode]
+    # MPICH leaves the class to the statuses.
+    told = [
+        text.replace("TRUNCATE", "IN_STATUS")
+        if (any_mpi.name, mode) == ("mpich", "waits")
+        else text
+        for text in MISTAKES[mode]
+    ]
+    assert [warning.text for warning in profile.record.mistakes] == told
     remarks = contend.explain(profile).remarks
-    for text in MISTAKES[mode]:
+    for text in told:
         assert f"{text[0].upper()}{text[1:]}." in remarks

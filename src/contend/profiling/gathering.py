@@ -162,7 +162,9 @@ class Gathering:
                 after_s = self._seconds(number, full)
                 self._left_out.append(left_out_of(record, self._ranks[number].counter, after_s))
             numbers = self._communicators.numbers_of(record)
-            self._mistakes.add(record, numbers)
+            first_error = np.array([record.header["error_site"]], np.uint64)
+            [site] = self._places.number(first_error, record.modules)
+            self._mistakes.add(record, numbers, int(site))
             if self._clocks[number].uncertainty is not None:
                 collectives = self._renumbered(record)
                 entries = self._instants(number, collectives["entry"])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contend.base.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 9
+VERSION = 10
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -234,6 +234,10 @@ HEADER = np.dtype(
         ("died_by", "<u8", 24),
         ("died_file", "S252"),
         ("died_line", "<u4"),
+        ("errors", "<u4"),
+        ("error_routine", "<u4"),
+        ("error_site", "<u8"),
+        ("first_error", "S32"),
         ("whole", "<u8"),
         ("least", "<u8"),
         ("clock", CLOCK),

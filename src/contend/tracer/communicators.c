@@ -452,8 +452,8 @@ int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, 
 }
 
 #if CONTEND_MPI_4
-/// What tells communicators that sessions make from groups of the same ranks; its low bits stand for
-/// a tag.
+/// What tells communicators that sessions make from groups of the same ranks; its low bits stand
+/// for a tag.
 static uint64_t salt_of(const char* name) {
   uint64_t hash = 5;
   for (; name && *name; name++) hash = mix(hash, (unsigned char)*name);

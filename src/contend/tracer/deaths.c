@@ -171,7 +171,11 @@ static const char* name_of(int class) {
               CLASS(TRUNCATE) CLASS(OTHER) CLASS(INTERN) CLASS(IN_STATUS) CLASS(PENDING)
                   CLASS(NO_MEM) CLASS(WIN) CLASS(RMA_SYNC) CLASS(RMA_RANGE) CLASS(RMA_CONFLICT)
                       CLASS(LOCKTYPE) CLASS(DISP) CLASS(SIZE) CLASS(ASSERT) CLASS(SPAWN) CLASS(PORT)
-                          CLASS(SERVICE) CLASS(NAME) CLASS(INFO)
+                          CLASS(SERVICE) CLASS(NAME) CLASS(INFO) CLASS(KEYVAL) CLASS(FILE)
+                              CLASS(NOT_SAME) CLASS(AMODE) CLASS(NO_SUCH_FILE) CLASS(FILE_EXISTS)
+                                  CLASS(BAD_FILE) CLASS(ACCESS) CLASS(NO_SPACE) CLASS(QUOTA)
+                                      CLASS(READ_ONLY) CLASS(FILE_IN_USE) CLASS(IO)
+                                          CLASS(UNSUPPORTED_OPERATION)
 #undef CLASS
   };
   for (size_t index = 0; index < sizeof classes / sizeof *classes; index++)
@@ -186,27 +190,32 @@ bool contend_was_cut(int result) {
   return class == MPI_ERR_TRUNCATE;
 }
 
-static void note_error(int code) {
+void contend_note_error(int code) {
   if (contend.header == NULL || !contend_this_thread.inside) return;
   int class = code;
   ((int (*)(int, int*))contend_symbol("PMPI_Error_class"))(code, &class);
+  const contend_under_way* at = contend_this_thread.under_way;
+  contend_header* header = contend.header;
+  if (__atomic_fetch_add(&header->errors, 1, __ATOMIC_RELAXED) == 0) {
+    header->error_routine = at->routine;
+    header->error_site = at->site;
+    snprintf(header->first_error, sizeof header->first_error, "%s", name_of(class));
+  }
   note(0, NULL, NULL, name_of(class));
 }
 
-// Whatever handles an error, libraries come by here with it first.
+// Whatever handles an error, libraries come by here with it first; but MPICH's files do not.
+#define HANDLES(name, parameters, arguments)                    \
+  __attribute__((visibility("default"))) int name parameters;   \
+  int name parameters {                                         \
+    contend_note_error(code);                                   \
+    return ((int(*) parameters)contend_symbol(#name))arguments; \
+  }
 #ifdef OPEN_MPI
-#define HANDLES ompi_errhandler_invoke
-#define PARAMETERS (void* handler, void* object, int type, int code, const char* name)
-#define ARGUMENTS (handler, object, type, code, name)
+HANDLES(ompi_errhandler_invoke, (void* handler, void* object, int type, int code, const char* name),
+        (handler, object, type, code, name))
 #else
-#define HANDLES MPIR_Err_return_comm
-#define PARAMETERS (void* communicator, const char* name, int code)
-#define ARGUMENTS (communicator, name, code)
+HANDLES(MPIR_Err_return_comm, (void* communicator, const char* name, int code),
+        (communicator, name, code))
+HANDLES(MPIR_Err_return_win, (void* window, const char* name, int code), (window, name, code))
 #endif
-#define TEXT(name) TEXT_OF(name)
-#define TEXT_OF(name) #name
-__attribute__((visibility("default"))) int HANDLES PARAMETERS;
-int HANDLES PARAMETERS {
-  note_error(code);
-  return ((int(*) PARAMETERS)contend_symbol(TEXT(HANDLES)))ARGUMENTS;
-}

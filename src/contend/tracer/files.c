@@ -59,6 +59,9 @@ static long carry(enum contend_routine routine, const char* name, enum kind kind
     given[count - 1] = (long)(intptr_t)status;
   }
   long result = real(given[0], given[1], given[2], given[3], given[4], given[5]);
+#ifndef OPEN_MPI
+  if ((int)result != MPI_SUCCESS) contend_note_error((int)result);
+#endif
   contend_leave(&call);
   uint64_t bytes = 0;
   if ((int)result == MPI_SUCCESS && kind != NO_DATA) {

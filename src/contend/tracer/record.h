@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 9u
+#define CONTEND_RECORD_VERSION 10u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
@@ -121,6 +121,10 @@ typedef struct {
                                           ///< first; 0 behind the last
   char died_file[252];                    ///< of Python, or ""
   uint32_t died_line;
+  uint32_t errors;         ///< that MPI has handed to handlers, those that end the program too
+  uint32_t error_routine;  ///< of the first of them
+  uint64_t error_site;     ///< return address of its call
+  char first_error[32];    ///< its class
   uint64_t
       whole;  ///< events from the first one on behind which some are left out, if any are lost:
   uint64_t least;  ///< those whose calls, and the silence before them, took fewer ticks than this

@@ -148,6 +148,9 @@ static inline bool contend_took_place(int result) {
   return CONTEND_LIKELY(result == MPI_SUCCESS) || contend_was_cut(result);
 }
 
+/// Notes an error that the call under way ends with.
+void contend_note_error(int code);
+
 /// Notes from now on what the process dies of.
 void contend_watch_for_deaths(void);
 

@@ -41,6 +41,29 @@ int main(int argc, char** argv) {
     MPI_Gatherv(room, 4, MPI_INT, more, (int[]){4, 4}, (int[]){0, 8}, MPI_INT, 0, all);
   } else if (is(mode, "operations")) {
     MPI_Reduce(room, more, 4, MPI_INT, rank ? MPI_MAX : MPI_SUM, 0, all);
+  } else if (is(mode, "errors")) {
+    if (rank == 0)
+      for (int round = 0; round < 3; round++) MPI_Send(room, 1, MPI_INT, 99, 5, all);
+    MPI_Bcast(room, 1, MPI_INT, 99, all);
+  } else if (is(mode, "waits")) {
+    MPI_Request both[2];
+    for (int tag = 0; tag < 2; tag++) {
+      if (rank == 0) MPI_Isend(room, 10, MPI_INT, 1, tag, all, both + tag);
+      if (rank == 1) MPI_Irecv(room, 4, MPI_INT, 0, tag, all, both + tag);
+    }
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+  } else if (is(mode, "window")) {
+    MPI_Win window;
+    int* part;
+    MPI_Win_allocate(4, 4, MPI_INFO_NULL, all, &part, &window);
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, window);
+    MPI_Put(room, 1, MPI_INT, 99, 0, 1, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+  } else if (is(mode, "file")) {
+    MPI_File file;
+    MPI_File_open(all, "/nowhere/at/all", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
   } else if (is(mode, "alike")) {
     // A rank without data of its own, other types of the same amount, and amounts of each its own.
     MPI_Datatype pair;

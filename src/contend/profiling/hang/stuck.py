@@ -327,6 +327,10 @@ def look(
     return Seen(record.state, tuple(threads), left, (*_locks_of(record, communicators),))
 
 
+FAILED = "failed with "
+"""Begins what a rank died of that an error of MPI has ended."""
+
+
 def cause_of_death(record: RankRecord) -> tuple[int, str]:
     """The thread that a rank died in, and of what; -1 and "" if it did not, as far as is known.
 
@@ -344,7 +348,7 @@ def cause_of_death(record: RankRecord) -> tuple[int, str]:
     if not called and when < int(thread["left"]):
         return -1, ""
     if error:
-        return number, f"failed with {error}"
+        return number, f"{FAILED}{error}"
     return number, died_of(int(header["signal"]))
 
 
