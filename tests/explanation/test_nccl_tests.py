@@ -201,7 +201,25 @@ def test_columns_tell_the_ranks_where_no_devices_are_listed(
     found = contend.explain(path, fabric=contend.load("rails:2,2,2,1", route="minhop"))
     assert f"{ranks or 'unknown'} GPUs" in found.cells[0].evidence.cell
     assert "0 servers" not in found.cells[0].evidence.cell
-    assert any("does not list the devices" in remark for remark in found.remarks)
+    assert any("does not say where the devices are" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(("threads", "each"), [(1, 8), (4, 2), (1, 4)])
+def test_all_gpus_of_one_process_are_in_one_server(threads: int, each: int, tmp_path: Path) -> None:
+    """Also where lines of devices name no server."""
+    path = tmp_path / "out.txt"
+    text = printed(
+        "all_reduce_perf", RANKS[:8], {1 << 20: 1e-3, 1 << 24: 2e-3}, each=1, factor=1.75
+    )
+    text = re.sub(r"(Pid +\d+) +on +\S+", r"\1", text)
+    text = re.sub(r"nThread \d+ nGpus \d+", f"nThread {threads} nGpus {each}", text)
+    (test,) = read(path, text)
+    crossed = threads * each < 8
+    assert (test.ranks, test.hosts, test.one_process) == (8, (), not crossed)
+    found = contend.explain(path)
+    (told,) = (remark for remark in found.remarks if "network is not known" not in remark)
+    assert ("where the devices are" in told) == crossed
+    assert ("in one server, so no message crossed the network" in told) != crossed
 
 
 @pytest.mark.parametrize("word", ["nan", "-nan", "inf", "9" * 5000, "1e999"])

@@ -87,7 +87,7 @@ class NcclSource:
         self._odd: list[_Odd] = []
         self._count = partial(simulate, rate=wire, precision=_PRECISION)
         self._seats: dict[tuple[str, ...], NDArray[np.uint32]] = {}
-        if fabric is None and any(len(test.servers) != 1 != test.ranks for test in tests):
+        if fabric is None and any(map(_crossed, tests)):
             remarks.append("The network is not known: name it with --fabric, and its routes.")
 
     def evidence(self) -> Iterator[Evidence]:
@@ -105,10 +105,17 @@ class NcclSource:
                 if self._seats[servers].size:
                     known[servers] = self._allowed(self._fabric, servers)
             collective = test.collective or "collective"
+            process = " of one process" if test.one_process and not servers else ""
             gpus, where = counted(test.ranks, "GPU"), counted(len(servers), "server")
             if len(self._tests) > 1 and len(servers) == 2:
                 where = " and ".join(servers)
-            on = f"{gpus} on {where}" if servers else gpus if test.ranks else "unknown GPUs"
+            on = (
+                f"{gpus} on {where}"
+                if servers
+                else gpus + process
+                if test.ranks
+                else "unknown GPUs"
+            )
             series = f"{collective} on {where if servers else on}"
             self._remarks += _untold(test, self._name, series)
             self._odd += _odd_sizes(test, series)
@@ -244,6 +251,11 @@ def _bounds(known: GpuCollectives | None, collective: str, size: int) -> Iterato
         )
 
 
+def _crossed(test: NcclTest) -> bool:
+    """Whether messages may have crossed the network."""
+    return len(test.servers) != 1 != test.ranks and not test.one_process
+
+
 def _untold(test: NcclTest, name: str, series: str) -> Iterator[str]:
     """Why a test says nothing about the network."""
     if test.ranks == 1:
@@ -251,15 +263,16 @@ def _untold(test: NcclTest, name: str, series: str) -> Iterator[str]:
             f"{series}: a single GPU took part, so nothing was sent. If several were meant, build "
             "nccl-tests with MPI=1: without it every process that mpirun starts runs alone."
         )
+    elif not _crossed(test):
+        where = f"on {test.servers[0]}" if test.servers else "in one server"
+        yield (
+            f"{series}: all GPUs are {where}, so no message crossed the network, and the test says "
+            "nothing about it."
+        )
     elif not test.servers:
         yield (
-            f"{name} does not list the devices, so contend does not know which servers took part: "
-            'keep the lines that begin with "# Rank".'
-        )
-    elif len(test.servers) == 1:
-        yield (
-            f"{series}: all GPUs are on {test.servers[0]}, so no message crossed the network, and "
-            "the test says nothing about it."
+            f"{name} does not say where the devices are, so contend does not know which servers "
+            'took part: keep the lines that begin with "# Rank", whole.'
         )
 
 

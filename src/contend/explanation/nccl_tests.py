@@ -36,6 +36,7 @@ _PROGRAM = re.compile(
 # A page that was copied from, or a filter, may have taken the hashes.
 _BARE = r"(?:#\s++|(?<![^\s:>\]|)]))"
 _STARTS = re.compile(rf"{_BARE}(?:Collective\s+test\s+starting:\s+(\S+)|nThread\s)")
+_PROCESS = re.compile(r"nThread\s+(\d{1,6})\s+nGpus\s+(\d{1,6})(?!\S)")
 _ASKED = re.compile(r"maxBytes\s+(\d{1,18})\s+step:\s+(\d{1,18})\((factor|bytes)\)")
 # GPUs may have less memory than the largest size takes.
 _REDUCED = re.compile(r"Reducing maxBytes to (\d{1,18})(?!\d)")
@@ -114,6 +115,8 @@ class NcclTest:
     does not say, and None where no size was timed."""
     failure: str = ""
     """What nccl-tests say of why they stopped."""
+    one_process: bool = False
+    """Whether a single process drives all GPUs, so that they are in one server."""
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -232,6 +235,7 @@ class _Read:
     told: str = ""
     ranks: int = 0
     took_part: int = 0
+    in_process: int = 0
     asked: tuple[int, int, str] = (0, 0, "")
     headed: bool = False
     failure: str = ""
@@ -252,7 +256,8 @@ class _Read:
         hosts = tuple(self.hosts[rank] for rank in sorted(self.hosts))
         ranks = len(hosts) or self.ranks
         stopped = self._next_bytes()
-        return NcclTest(collective, hosts, ranks, tuple(self.sizes), stopped, self.failure)
+        one = 0 < ranks <= self.in_process
+        return NcclTest(collective, hosts, ranks, tuple(self.sizes), stopped, self.failure, one)
 
     def _next_bytes(self) -> int | None:
         if not self.sizes:
@@ -272,6 +277,8 @@ def _tests(path: Path, lines: _Lines) -> Iterator[_Read]:
                 yield test
                 test = _Read("")
             test.program = start[1] or test.program
+            if (process := _PROCESS.search(line)) is not None:
+                test.in_process = int(process[1]) * int(process[2])
             if (asked := _ASKED.search(line)) is not None:
                 test.asked = int(asked[1]), int(asked[2]), asked[3]
             test.hosts.clear()
