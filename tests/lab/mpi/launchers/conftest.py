@@ -13,6 +13,11 @@ from contend.lab.mpi.search import packaged
 from probe_programs import Mpi
 
 
+@pytest.fixture(autouse=True)
+def cache() -> None:
+    """That of all tests: what is compiled here is no matter of these."""
+
+
 @pytest.fixture(scope="session")
 def libraries(require_program: Callable[[str], str], wheel: Mpi) -> dict[str, tuple[Library, Path]]:
     """Debian's Open MPI 4 and MPICH, and the wheel of Open MPI 5, each with a compiled probe."""
