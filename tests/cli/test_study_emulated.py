@@ -16,7 +16,7 @@ from contend.lab.runs import Run, find_runs
 _GRID = ["--only", "sweep", "--ranks", "16", "--ranks-per-host", "1", "--bytes", "64K"]
 _SCHEDULES = ["--algorithm", "library,linear,shift"]
 # TCP sends again after so many seconds what it has not heard of.
-_TIME_OUT = 2.0
+_TIME_OUT = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def measured(
     folder = tmp_path_factory.mktemp("kutzner")
     where = ["--on", "emulated:fig1", "--rate", "50Mbit", "--mpi", "openmpi-4"]
     # A third of it: then all at once loses packets in every call, and not in some.
-    where += ["--buffer", "30kB", "--rto-min", "2s"]
-    how = ["--launches", "2", "--budget", "40s", "--output", str(folder / "out")]
+    where += ["--buffer", "30kB", "--rto-min", "1s"]
+    how = ["--launches", "2", "--budget", "32s", "--output", str(folder / "out")]
     files = ["--json", str(folder / "found.json"), "--plot", str(folder / "rates.svg")]
     assert run(["study", "kutzner2005", *_GRID, *_SCHEDULES, *where, *how, *files]) == 0
     return folder
@@ -63,7 +63,7 @@ def test_the_run_says_which_network_it_was(measured: Path) -> None:
         # What the cables are, unless this machine carries less.
         assert 1e6 / 8 < wire <= 50e6 / 8
         cable = (
-            f"{format_link_speed(wire)} per cable, buffers of 29.3 KiB, time-outs of at least 2 s"
+            f"{format_link_speed(wire)} per cable, buffers of 29.3 KiB, time-outs of at least 1 s"
         )
         assert said == f"emulated:fig1 ({cable})"
     assert list(measured.glob("rates*.svg"))
