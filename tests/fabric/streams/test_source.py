@@ -125,6 +125,7 @@ def test_a_zip_of_one_file_is_that_file(tmp_path: Path, pipe: bool) -> None:
         (zipped({"a": CONTENT})[:200], "expected a whole zip stream"),
         (zipped({"a": b"text"}, 0).replace(b"text", b"next"), "got Bad CRC-32 for file 'a'"),
         (overlapping(), "expected a whole zip stream, got files that overlap"),
+        (zipped({"a": b"1"}).replace(b"a", b"\0"), "a whole zip stream, got a file without a name"),
     ],
 )
 def test_any_other_zip_is_an_error(tmp_path: Path, content: bytes, message: str) -> None:

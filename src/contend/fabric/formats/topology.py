@@ -98,11 +98,18 @@ def _not_read(source: str, what: str, readable: str) -> InputError:
     return InputError(source, 0, f"a topology, such as {readable}", what)
 
 
+# Of so many characters of a text at most one cannot be shown, such as a letter of an older encoding.
+_SHOWN = 4
+
+
 def _beginning(head: bytes) -> str:
     """How a file begins, for a message."""
     if not head:
         return "an empty file"
     text = head[:200].decode("utf-8", "replace").strip()
+    unshown = sum(one == "\ufffd" or not (one.isprintable() or one.isspace()) for one in text)
+    if _SHOWN * unshown > len(text):
+        return "a file that is no text"
     line = text.splitlines()[0][:60] if text else ""
     return f"a file that begins with {line!r}"
 

@@ -265,6 +265,8 @@ def _zipped_files(pieces: _Pieces) -> Iterator[tuple[str, _Pieces]]:
             if entry.header_offset < end:
                 raise InputError("", 0, "a whole zip stream", "files that overlap")
             end = entry.header_offset + entry.compress_size
+            if not entry.filename:
+                raise InputError("", 0, "a whole zip stream", "a file without a name")
             if entry.is_dir() or entry.filename.startswith("__MACOSX/"):
                 continue
             if entry.flag_bits & _ENCRYPTED:
