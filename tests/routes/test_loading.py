@@ -72,9 +72,9 @@ def test_unknown_content_lists_what_is_known(tmp_path: Path) -> None:
         assert kind in str(caught.value)
     assert "begins with 'once upon a time'" in str(caught.value)
     for content, told in (
-        (b"", "an empty file"),
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0\x93\xff\xa1\x80", "a file that is no text"),
         ("B\xfcro, Stra\xdfe".encode("latin-1"), "a file that begins with 'B\ufffdro"),
+        (b"", "an empty file"),
     ):
         path.write_bytes(content)
         with pytest.raises(InputError, match=f"got {told}"):

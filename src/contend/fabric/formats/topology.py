@@ -98,7 +98,7 @@ def _not_read(source: str, what: str, readable: str) -> InputError:
     return InputError(source, 0, f"a topology, such as {readable}", what)
 
 
-# Of so many characters of a text at most one cannot be shown, such as a letter of an older encoding.
+# Of so many characters of a text at most one is not to be shown, such as of an older encoding.
 _SHOWN = 4
 
 
