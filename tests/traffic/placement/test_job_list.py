@@ -49,7 +49,7 @@ def test_lines_of_squeue() -> None:
     assert [job.line for job in jobs] == [2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("between", [",", ", ", "|", " | ", "\t", "   ", ";"])
+@pytest.mark.parametrize("between", [",", ", ", "|", " | ", "\t", "   ", ";", ":", ": "])
 @pytest.mark.parametrize("head", ["", "JOBID{}NODELIST\n"])
 def test_lines_of_a_job_and_its_hosts(between: str, head: str) -> None:
     text = f"{head.format(between)}17{between}n[01-02,7]\n18_3{between}n3\n"

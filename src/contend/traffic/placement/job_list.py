@@ -38,6 +38,8 @@ _HEADS = {"hosts", "host", "nodes", "node", "nodelist", "hostlist"}
 # What squeue prints by a format of its user's: a number and hosts, or their heads, and what stands
 # between is no comma.
 _APART = re.compile(r"(\d[\w.+%\[\]-]*|JOBID\w*)(?:\s*[|;]\s*|\s+)([^\s|;]+)[\s|;]*", re.IGNORECASE)
+# What people write themselves.
+_NAMED = re.compile(r"([^\s,:|;\"]+)\s*:\s*(\S.*)")
 _RECORD = re.compile(r"^JobId=(?=\d)", re.MULTILINE)
 # What sacct numbers the steps of a job by.
 _STEP = re.compile(r"(\d[\d_]*)\.(?:\d+|batch|extern|interactive)")
@@ -48,7 +50,7 @@ def read_jobs(path: str) -> list[ListedJob]:
 
     It holds what ``squeue --json`` or ``scontrol show job`` (``-o`` or not) prints, or lines of a
     job and its hosts with a comma between: ``1234,node[01-04,7]``, as ``squeue -o %i,%N`` prints
-    them; several lines may name one job. Tables are read by their headings: those of squeue,
+    them, or a colon; several lines may name one job. Tables are read by their headings: those of squeue,
     ``sacct -P``, bjobs, ``qstat -n`` of PBS, ``flux jobs``, and of Grid Engine ``qstat -f``,
     ``qstat -g t`` and ``qhost -j``. What ``qstat -f`` of PBS prints is read by its records, or as
     JSON, and so is ``flux jobs --json``.
@@ -270,7 +272,7 @@ def _of_lines(text: str, source: str) -> list[ListedJob]:
             continue
         try:
             # Lists of hosts have commas too, quoted or not.
-            other = _APART.fullmatch(line.strip())
+            other = _APART.fullmatch(line.strip()) or _NAMED.fullmatch(line.strip())
             words = other.groups() if other else next(csv.reader([line], skipinitialspace=True))
             job, *hosts = words
         except (csv.Error, StopIteration, ValueError) as error:
