@@ -51,6 +51,7 @@ class Rank:
     size: int
     host: str = "node1"
     state: int = 1
+    told: int = 0
     exit_code: int = 0
     begun: int = 0
     started: int = 100
@@ -192,7 +193,9 @@ class Rank:
         header = np.zeros(1, HEADER)
         header["magic"], header["version"] = MAGIC, VERSION
         header["header_bytes"] = HEADER.itemsize
-        for name in ("rank", "size", "state", "exit_code", "requests_lost", "spawned", "spawns"):
+        for name in (
+            *("rank", "size", "state", "exit_code", "requests_lost", "spawned", "spawns", "told"),
+        ):
             header[name] = getattr(self, name)
         header["whole"], header["least"] = self.whole, self.least
         header["pid"] = self.pid + self.rank

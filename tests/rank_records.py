@@ -50,7 +50,7 @@ _HEADER = np.dtype(
         *_fields("u4 spawned u4 spawns S64 host S256 library S256 program S192 launch"),
         *_fields(
             "u8 died u8 died_at u4 signal u4 died_thread S32 error"
-            " 24u8 died_by S252 died_file u4 died_line u4 errors u4 error_routine"
+            " 24u8 died_by S252 died_file u4 died_line u8 told u4 errors u4 error_routine"
             " u8 error_site S32 first_error u8 whole u8 least"
         ),
         ("clock", _CLOCK),

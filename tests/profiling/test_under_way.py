@@ -156,16 +156,31 @@ def test_who_is_killed_before_an_answer_is_noted_has_waited(tmp_path: Path, answ
     assert (here.routine, here.asks) == (("", False) if answered else ("MPI_Improbe", True))
 
 
-@pytest.mark.parametrize(("status", "first"), [(137, 1), (9, 1), (124, 1), (137, 2)])
-def test_a_rank_that_was_killed_first_is_told(tmp_path: Path, status: int, first: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "first", "told", "number"),
+    [
+        (137, 1, "", 9),
+        (9, 1, "", 9),
+        (124, 1, "", 0),
+        (137, 2, "", 0),
+        (9, 1, "1", 15),
+        (137, 1, "01", 0),
+    ],
+)
+def test_a_rank_that_was_killed_first_is_told(
+    tmp_path: Path, status: int, first: int, told: str, number: int
+) -> None:
     """Rank 0 waits from 2 ms on for rank 1, which is in no call; the launcher ended with it at 4 s.
 
-    With 124 a time limit has ended both; and of rank 2 nobody has heard.
+    With 124 a time limit has ended both, and where SIGTERM came to both, too; and of rank 2 nobody
+    has heard.
     """
     waiting = Side(0).received().inside("Recv", (SENDER, 1, 1))
     killed = Side(1).script.rank
     killed.state, killed.ended = int(State.RUNNING), round(2 * MS)
     killed.in_call(round(2 * MS), NO_CALL)
+    for rank in told:
+        (waiting.script.rank, killed)[int(rank)].told = 4_000 * MS
     profile = profile_of(
         tmp_path / "p",
         waiting.script.rank,
@@ -175,12 +190,14 @@ def test_a_rank_that_was_killed_first_is_told(tmp_path: Path, status: int, first
         first_gone=FirstGone(f"rank-{first:06}.record", 1e9 + 4),
     )
     verdict, warnings = profile.findings.verdict, [w.text for w in profile.record.missing]
-    if (status, first) in ((137, 1), (9, 1)):
-        assert verdict.startswith("The run ended early: rank 1 died of signal 9 (Killed) in")
+    if number:
+        died = f"rank 1 died of signal {number} ({'Killed' if number == 9 else 'Terminated'})"
+        assert verdict.startswith(f"The run ended early: {died} in")
         assert ", 4 s into the run; rank 0 waits for rank 1 in MPI_Recv" in verdict
-        assert warnings[0] == "rank 1 died of signal 9 (Killed)"
-        assert "where memory runs out" in cure_of(profile.findings.stuck)
-    elif status == 137:
+        assert warnings[0] == died
+        helps = "where memory runs out" if number == 9 else "such as a time limit of its own"
+        assert helps in cure_of(profile.findings.stuck)
+    elif status == 137 and not told:
         assert verdict.startswith(
             "The run ended early: a rank or the launcher died of signal 9 (Killed), and it is not "
             "known which was the first: rank 0 waits for rank 1 in MPI_Recv"

@@ -272,7 +272,7 @@ class ProfileFindings:
             self._anyone(),
             record.under_way,
             hosts if several else (),
-            record.status in (SIGKILL, 128 + SIGKILL),
+            not record.told and record.status in (SIGKILL, 128 + SIGKILL),
         )
 
     def _anyone(self) -> dict[int, list[int]]:

@@ -259,6 +259,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     """Seconds since 1970 when it was seen to end; None likewise."""
     first_gone: PythonOnly[FirstGone | None] = None
     """The rank that ended first; None where nobody saw that."""
+    told: PythonOnly[bool] = False
+    """Whether somebody had told all ranks to end, by SIGTERM."""
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
     """Number of ranks of MPI_COMM_WORLD."""
     library: str = ""

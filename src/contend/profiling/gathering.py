@@ -234,8 +234,14 @@ class Gathering:
         first, status = self._record.first_gone, self._record.status
         if first is None or first.record != self._ranks[record.rank].path.name:
             return ""
+        if record.header["told"]:
+            return "" if self._told() else died_of(signal.SIGTERM)
         by_kill = status in (signal.SIGKILL, 128 + signal.SIGKILL)
         return died_of(signal.SIGKILL) if by_kill else ""
+
+    def _told(self) -> bool:
+        """Whether somebody had told all ranks to end."""
+        return all(rank.header["told"] for rank in self._ranks.values())
 
     def _add_peers(self, record: RankRecord) -> None:
         for size, messages, kind, taken in _OF_PEERS:
@@ -419,6 +425,7 @@ class Gathering:
         return msgspec.structs.replace(
             self._record,
             merged=True,
+            told=self._told(),
             ranks=self._size,
             library=self._library,
             programs=tuple(self._programs),

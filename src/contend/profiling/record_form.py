@@ -234,6 +234,7 @@ HEADER = np.dtype(
         ("died_by", "<u8", 24),
         ("died_file", "S252"),
         ("died_line", "<u4"),
+        ("told", "<u8"),
         ("errors", "<u4"),
         ("error_routine", "<u4"),
         ("error_site", "<u8"),

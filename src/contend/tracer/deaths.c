@@ -126,7 +126,11 @@ static bool is_told_to_end(const siginfo_t* info) {
 static void caught(int signal, siginfo_t* info, void* context) {
   if (unwinding != NULL) siglongjmp(*unwinding, 1);
   const struct sigaction* then = &before[signal];
-  if (!is_told_to_end(info)) note((uint32_t)signal, info, context, "");
+  contend_header* header = contend.header;
+  if (!is_told_to_end(info))
+    note((uint32_t)signal, info, context, "");
+  else if (header != NULL && header->pid == getpid() && header->told == 0)
+    header->told = contend_ticks();
   bool plain = !(then->sa_flags & SA_SIGINFO) && then->sa_handler == SIG_DFL;
   if (plain || then->sa_flags & (int)SA_RESETHAND) {
     struct sigaction usual = {.sa_handler = SIG_DFL};

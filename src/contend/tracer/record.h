@@ -121,6 +121,7 @@ typedef struct {
                                           ///< first; 0 behind the last
   char died_file[252];                    ///< of Python, or ""
   uint32_t died_line;
+  uint64_t told;           ///< ticks when another process told this one to end; or 0
   uint32_t errors;         ///< that MPI has handed to handlers, those that end the program too
   uint32_t error_routine;  ///< of the first of them
   uint64_t error_site;     ///< return address of its call

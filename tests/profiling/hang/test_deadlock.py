@@ -123,6 +123,22 @@ def test_what_is_on_its_way_is_no_hang() -> None:
     assert not words(ZERO_FOR_ONE, travelling).hung
 
 
+def test_who_is_killed_of_ranks_that_cannot_go_on_ends_nothing() -> None:
+    for died, since, hung in (
+        ("died of signal 9 (Killed)", 60.0, True),
+        ("died of signal 15 (Terminated)", 60.0, True),
+        ("died of signal 9 (Killed)", 4.0, False),
+        ("died of signal 11 (Segmentation fault)", 60.0, False),
+    ):
+        killed = msgspec.structs.replace(ONE_FOR_ZERO, died=died, since_s=since, gone_s=70.0)
+        told = words(ZERO_FOR_ONE, killed)
+        assert (told.hung, told.ended_first is None) == (hung, hung)
+        head = "hung: rank 0 waits for rank 1" if hung else f"ended early: rank 1 {died}"
+        assert told.verdict().startswith(f"The run {head}")
+        killed = msgspec.structs.replace(COMPUTES, died=died, since_s=since, gone_s=70.0)
+        assert not words(ZERO_FOR_ONE, killed).hung
+
+
 def test_what_is_not_proven_is_told_as_it_was_seen() -> None:
     told = words(stuck(0, "MPI_File_write"), collective(1, "MPI_Barrier", 0)).verdict()
     assert told.startswith(

@@ -107,6 +107,11 @@ def _cure_of_death(thread: Stuck) -> str:
     who = f"rank {thread.rank}"
     if thread.died == died_of(signal.SIGKILL):
         return _KILLED.format(who)
+    if thread.died == died_of(signal.SIGTERM) and not thread.through:
+        return (
+            f"The network has no part in it: somebody told {who} to end, such as a time limit of "
+            "its own (timeout) or a batch system."
+        )
     if "signal" in thread.died:
         return (
             f"The network has no part in it: run {who} in a debugger, or look at its core "

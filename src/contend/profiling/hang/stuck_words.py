@@ -19,6 +19,7 @@ _STILL_S = 5.0
 _UNTOLD_S = 600.0
 ABORTED = "called MPI_Abort"
 """How a rank ended that aborted the program."""
+_BY_OTHERS = {died_of(number) for number in (signal.SIGKILL, signal.SIGTERM)}
 _MOST_LINES = 8
 _MOST_PAIRS = 4
 # Of less, where nobody saw the end, nothing is told.
@@ -50,9 +51,11 @@ class StuckWords:
     @cached_property
     def hung(self) -> bool:
         """Whether it is proven that the program could not go on."""
+        return self._locked and not self.ended_first
+
+    @cached_property
+    def _locked(self) -> bool:
         here = [thread for thread in self.stuck if not thread.ended]
-        if self.ended_first:
-            return False
         moved = {thread.rank for thread in here if thread.since_s < _still_s(thread)}
         still = [thread for thread in here if thread.rank not in moved]
         ended = self.finished | {thread.rank for thread in self.stuck if thread.ended}
@@ -117,7 +120,8 @@ class StuckWords:
     def ended_first(self) -> Stuck | None:
         """The thread that ended the run: the first to die or to end by itself; None for none.
 
-        Launchers end the others when a rank ends without MPI_Finalize, but not all of them do.
+        Launchers end the others when a rank ends without MPI_Finalize, but not all of them do. Who
+        is killed of ranks that cannot go on ends nothing.
         """
         gone = [
             thread
@@ -126,7 +130,8 @@ class StuckWords:
             or thread.ended == ABORTED
             or (thread.ended and thread.since_s < _STILL_S)
         ]
-        return min(gone, key=lambda thread: thread.gone_s or 0.0, default=None)
+        first = min(gone, key=lambda thread: thread.gone_s or 0.0, default=None)
+        return None if first and first.died in _BY_OTHERS and self._locked else first
 
     def _head(self) -> str:
         if (first := self.ended_first) is not None:

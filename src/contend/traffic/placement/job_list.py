@@ -50,10 +50,10 @@ def read_jobs(path: str) -> list[ListedJob]:
 
     It holds what ``squeue --json`` or ``scontrol show job`` (``-o`` or not) prints, or lines of a
     job and its hosts with a comma between: ``1234,node[01-04,7]``, as ``squeue -o %i,%N`` prints
-    them, or a colon; several lines may name one job. Tables are read by their headings: those of squeue,
-    ``sacct -P``, bjobs, ``qstat -n`` of PBS, ``flux jobs``, and of Grid Engine ``qstat -f``,
-    ``qstat -g t`` and ``qhost -j``. What ``qstat -f`` of PBS prints is read by its records, or as
-    JSON, and so is ``flux jobs --json``.
+    them, or a colon; several lines may name one job. Tables are read by their headings: those of
+    squeue, ``sacct -P``, bjobs, ``qstat -n`` of PBS, ``flux jobs``, and of Grid Engine
+    ``qstat -f``, ``qstat -g t`` and ``qhost -j``. What ``qstat -f`` of PBS prints is read by its
+    records, or as JSON, and so is ``flux jobs --json``.
 
     Raises:
         InputError: it holds something else, with the line where there is one.
