@@ -113,6 +113,17 @@ def test_more_than_sprayed_and_at_most_what_cuts_let_through() -> None:
     assert ideal.effective_bandwidth.mean > sprayed.effective_bandwidth.mean + 0.01
 
 
+def test_more_than_sprayed_where_bounds_stay_apart() -> None:
+    """A railed cluster that lacks four cables takes too many steps to be solved to the end."""
+    gone = ["unit 2 leaf 4:25", "unit 3 leaf 6:23", "unit 5 leaf 1:27", "unit 7 leaf 8:30"]
+    ideal, sprayed = (
+        simulate(contend.load("rails:7,20,8,10", route=route, without=gone), "bisect", samples=2)
+        for route in ("adaptive", "spray")
+    )
+    assert 1 < ideal.gap < 1.06
+    assert (ideal.bandwidth >= sprayed.bandwidth).all()
+
+
 def test_who_shares_a_port_with_one_that_is_held_up_gets_the_rest() -> None:
     """Host 0 sends to two; one of these gets from three more: a fourth, so the other three."""
     fabric = contend.load("xgft:2;8,2;1,8", route="adaptive")

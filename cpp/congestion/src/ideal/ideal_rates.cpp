@@ -59,10 +59,30 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
     }
     known.done(before - free_.size());
   }
+  gap_ = 1;
+  if (more > 0) {
+    const double most = all(pairs) + more;
+    raise_on(pairs);
+    // Whoever spreads evenly does no better.
+    std::vector<double> rates(pairs.size(), 0);
+    std::vector<double> splits = splits_.even();
+    const double found = all(pairs);
+    const auto exchange = [&] {
+      rate_.swap(rates);
+      splits_.exchange(splits);
+    };
+    exchange();
+    raise_on(pairs);
+    if (all(pairs) < found) exchange();
+    gap_ = std::max(1.0, most / all(pairs));
+  }
+  count_load(pairs);
+}
+
+double IdealRates::all(const PairsOfPlaces& pairs) const {
   double all = 0;
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) all += rate_[pair] * pairs.messages[pair];
-  gap_ = all > 0 ? 1 + more / all : 1;
-  count_load(pairs);
+  return all;
 }
 
 double IdealRates::slowdown(const PairsOfPlaces& pairs, std::size_t pair) const {
@@ -223,6 +243,68 @@ double IdealRates::stop_in_network(const PairsOfPlaces& pairs, double rate) {
   }
   free_.erase(stopped, free_.end());
   return splits_.gap() > kWide ? messages * rate * (splits_.gap() - 1) : 0;
+}
+
+void IdealRates::raise_on(const PairsOfPlaces& pairs) {
+  const std::vector<double>& capacity = trunks_.capacity();
+  std::vector<double> inflow(graph_.nodes());
+  std::vector<double> rising(graph_.nodes());
+  std::vector<std::uint8_t> is_full(trunks_.size());
+  std::vector<std::uint8_t> stops(graph_.nodes());
+  free_.resize(pairs.size());
+  std::iota(free_.begin(), free_.end(), 0U);
+  begin_ports(pairs);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    port_[pairs.source[pair]].taken += rate_[pair] * pairs.messages[pair];
+    port_[places_ + pairs.target[pair]].taken += rate_[pair] * pairs.messages[pair];
+  }
+  while (!free_.empty()) {
+    check_interruption();
+    std::ranges::fill(inflow, 0);
+    std::ranges::fill(rising, 0);
+    for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+      if (node_[pair] != kNone) inflow[node_[pair]] += rate_[pair] * pairs.messages[pair];
+    }
+    for (const std::uint32_t pair : free_) {
+      if (node_[pair] != kNone) rising[node_[pair]] += pairs.messages[pair];
+    }
+    const std::vector<double> carried = splits_.carry(inflow);
+    const std::vector<double> rises = splits_.carry(rising);
+    double step = std::max(0.0, least_port(pairs));
+    for (std::size_t trunk = 0; trunk < carried.size(); ++trunk) {
+      if (rises[trunk] > 0)
+        step = std::min(step, (capacity[trunk] - carried[trunk]) / rises[trunk]);
+    }
+    step = std::max(0.0, step);
+    for (const std::uint32_t pair : free_) {
+      rate_[pair] += step;
+      port_[pairs.source[pair]].taken += step * pairs.messages[pair];
+      port_[places_ + pairs.target[pair]].taken += step * pairs.messages[pair];
+    }
+    for (std::size_t trunk = 0; trunk < carried.size(); ++trunk) {
+      const double left = capacity[trunk] - carried[trunk] - step * rises[trunk];
+      is_full[trunk] = rises[trunk] > 0 && left <= kFull * capacity[trunk];
+    }
+    for (std::size_t node = graph_.nodes(); node-- > 0;) {
+      stops[node] = 0;
+      std::size_t k = graph_.first_arc(node);
+      for (const IdealGraph::Arc& arc : graph_.arcs_of(node)) {
+        if (splits_.split(k++) > 0 && (is_full[arc.trunk] || stops[arc.to])) stops[node] = 1;
+      }
+    }
+    const auto has_room = [&](std::size_t port) {
+      return port_[port].capacity - port_[port].taken > kFull * port_[port].capacity;
+    };
+    const auto stopped = std::stable_partition(free_.begin(), free_.end(), [&](std::uint32_t pair) {
+      return has_room(pairs.source[pair]) && has_room(places_ + pairs.target[pair]) &&
+             (node_[pair] == kNone || !stops[node_[pair]]);
+    });
+    for (auto pair = stopped; pair != free_.end(); ++pair) {
+      port_[pairs.source[*pair]].free -= pairs.messages[*pair];
+      port_[places_ + pairs.target[*pair]].free -= pairs.messages[*pair];
+    }
+    free_.erase(stopped, free_.end());
+  }
 }
 
 void IdealRates::count_load(const PairsOfPlaces& pairs) {

@@ -74,6 +74,8 @@ class IdealRates {
   static constexpr double kCostsLittle = 0.3;
   /// Bounds of a rate that are wider apart are told.
   static constexpr double kWide = 1.02;
+  /// What is left of a channel or port that is full, in parts of what it carries.
+  static constexpr double kFull = 0.001;
 
   struct Port {
     double capacity;
@@ -97,6 +99,11 @@ class IdealRates {
   void stop_at_ports(const PairsOfPlaces& pairs, double rate);
   /// What those may get more, together, whose bounds are wide apart.
   double stop_in_network(const PairsOfPlaces& pairs, double rate);
+  /// Raises all that nothing stops by the splits found last: where bounds are wide apart, messages
+  /// were stopped early.
+  void raise_on(const PairsOfPlaces& pairs);
+  /// What all messages get together.
+  double all(const PairsOfPlaces& pairs) const;
   void count_load(const PairsOfPlaces& pairs);
 
   const IdealWays& ways_;

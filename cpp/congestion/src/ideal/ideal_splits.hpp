@@ -50,6 +50,11 @@ class IdealSplits {
   /// found last.
   double split(std::size_t arc) const { return found_[arc]; }
 
+  /// Exchanges the splits found last, by arc, for others.
+  void exchange(std::vector<double>& splits) { found_.swap(splits); }
+  /// Even splits, by arc.
+  const std::vector<double>& even() const { return even_; }
+
   /// What flows over every trunk where so much comes in at each node, by the splits found last.
   std::vector<double> carry(std::span<const double> inflow) const;
 

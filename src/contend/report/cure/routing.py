@@ -85,9 +85,13 @@ def _several_ways(found: Engines) -> str:
     detours = [engine for name in DETOURS if (engine := best[name]) is not None]
     if IDEAL in share:
         where = " on shortest paths" if detours else ""
+        bisect = next(one.bisect for one in found.engines if one.engine == IDEAL)
+        bound = None if bisect is None else bisect.effective_bandwidth.at_most
+        ideal = f"at most {share[IDEAL]}"
+        if bound is not None:
+            ideal = f"at least {share[IDEAL]}, at most {percent(bound)}"
         words.append(
-            f"adaptive switches that make room for each other's messages{where} would give at "
-            f"most {share[IDEAL]}"
+            f"adaptive switches that make room for each other's messages{where} would give {ideal}"
         )
     if detours:
         kinds = {"valiant": "for all packets", "ugal": "by load"}
