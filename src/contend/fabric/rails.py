@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.base.names import natural, shorten
+from contend.base.units import listed
 from contend.fabric.fabric import Fabric
 from contend.fabric.servers import (
     adapter_words,
@@ -293,8 +294,7 @@ def hosts_on_other_rails(fabric: Fabric) -> list[AstrayServer]:
         if len(hosts) == 1:
             wrong, right = int(own[hosts[0]]) + 1, int(rail[hosts[0]]) + 1
             verb = f"is cabled to a leaf of rail {wrong}, not {right}"
-        more = f" and {len(hosts) - 2:,} more" if len(hosts) > 2 else ""
-        listed = f"{', '.join(where[:2])}{more}" if more else " and ".join(where)
+        shown = [*where[:2], f"{len(hosts) - 2:,} more"] if len(hosts) > 2 else where
         server = names[hosts[0]]
         own_rails = " and ".join(str(number) for number in sorted(rail[hosts] + 1))
         brief = f"{server}'s rails {own_rails} are swapped"
@@ -302,7 +302,8 @@ def hosts_on_other_rails(fabric: Fabric) -> list[AstrayServer]:
             rails_are = f"rail {own_rails} hangs" if len(hosts) == 1 else "adapters hang"
             leaf_is = "a leaf of another rail" if len(hosts) == 1 else "leaves of other rails"
             brief = f"{server}'s {rails_are} on {leaf_is}"
-        sentences.append(AstrayServer(f"server {server}: {listed} {verb}", brief))
+        sentence = f"server {server.removeprefix('server ')}: {listed(shown)} {verb}"
+        sentences.append(AstrayServer(sentence, brief))
     return sentences
 
 
