@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from contend.base.units import counted, format_bytes, format_seconds
+from contend.base.units import counted, format_bytes, format_seconds, listed
 from contend.profiling import routines
 from contend.profiling.hang.deadlock import circles, deadlocked, waits_for_any
 from contend.profiling.hang.stuck import Awaited, Entered, Stuck, UnderWay, died_of
@@ -165,9 +165,8 @@ class StuckWords:
             for one in shown
         ]
         words += [f"more between {counted(more, 'other pair')} of ranks"] if more else []
-        joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
         one = len(words) == 1 and not shown[0].bytes and shown[0].messages == 1
-        return f"{joined} {'was' if one else 'were'} under way"
+        return f"{listed(words)} {'was' if one else 'were'} under way"
 
     def _end(self, rank: int) -> str:
         host = self.hosts[rank] if rank < len(self.hosts) else ""
