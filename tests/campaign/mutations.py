@@ -54,6 +54,9 @@ _EXTREMES: tuple[Any, ...] = (
 )
 
 
+_LARGEST = 1 << 26
+
+
 def _named(content: bytes, chance: random.Random) -> bytes:
     """A word or a quoted text becomes one that some output may stumble over."""
     found = list(_WORD.finditer(content))
@@ -64,7 +67,8 @@ def _named(content: bytes, chance: random.Random) -> bytes:
     if old.startswith(b'"'):
         new = b'"' + new.replace(b'"', b"") + b'"'
     # Every one of them or only the first: equal names stay equal or not.
-    return content.replace(old, new, chance.choice((-1, 1)))
+    every = chance.choice((-1, 1)) if len(new) * content.count(old) < _LARGEST else 1
+    return content.replace(old, new, every)
 
 
 def _renumbered(content: bytes, chance: random.Random) -> bytes:
@@ -255,6 +259,8 @@ def _array(content: bytes, chance: random.Random) -> bytes:
         stored = np.load(io.BytesIO(content), allow_pickle=False)
         arrays = {"": stored} if isinstance(stored, np.ndarray) else dict(stored)
     except BaseException:
+        return _flipped_bit(content, chance)
+    if not arrays:
         return _flipped_bit(content, chance)
     name = chance.choice(list(arrays))
     array = np.array(arrays[name])
