@@ -162,6 +162,10 @@ def _themes() -> Iterator[Case]:
 
 
 # Not every launcher tells whom.
+_NO_HANG = {
+    "meet": _NO_PORTS,
+    "disconnect": {"mpich": "its MPI_Comm_disconnect waits for nobody"},
+}
 _KILLED = (
     "^The run ended early: (rank 1|a rank or the launcher) died of signal 9",
     "rank 0 waits for rank 1 in MPI_Barrier",
@@ -178,7 +182,8 @@ def _ends() -> Iterator[Case]:
             told = ("^(No rank began or ended|When the run was ended)",)
         if mode == "lost":
             told = _KILLED
-        yield replace(hangs, mode=mode, ranks=len(places), told=told)
+        lacks = _NO_HANG.get(mode, {})
+        yield replace(hangs, mode=mode, ranks=len(places), told=told, lacks=lacks)
     for mode, (routine, whom) in ASKING.items():
         said = re.escape(f"{whom} in {routine} at hangs.c:")
         yield replace(hangs, mode=mode, told=("^The run hung: ", said))

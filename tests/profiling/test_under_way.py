@@ -164,6 +164,8 @@ def test_who_is_killed_before_an_answer_is_noted_has_waited(tmp_path: Path, answ
         (124, 1, "", 0),
         (137, 2, "", 0),
         (9, 1, "1", 15),
+        (15, 1, "1", 15),
+        (143, 1, "1", 0),
         (137, 1, "01", 0),
     ],
 )

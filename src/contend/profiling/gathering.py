@@ -229,14 +229,16 @@ class Gathering:
         """How a rank ended that was the first to, with no word of its own and none of contend's.
 
         Launchers end with what the first rank died of: with 128 more, as shells do, or MPICH's as
-        it is. Only SIGKILL: what else ends the launcher too, it passes on to all ranks.
+        it is. Only SIGKILL: what else ends the launcher too, it passes on to all ranks, as it does
+        where it ends otherwise.
         """
         first, status = self._record.first_gone, self._record.status
         if first is None or first.record != self._ranks[record.rank].path.name:
             return ""
-        if record.header["told"]:
-            return "" if self._told() else died_of(signal.SIGTERM)
         by_kill = status in (signal.SIGKILL, 128 + signal.SIGKILL)
+        if record.header["told"]:
+            alone = not self._told() and (by_kill or status == signal.SIGTERM)
+            return died_of(signal.SIGTERM) if alone else ""
         return died_of(signal.SIGKILL) if by_kill else ""
 
     def _told(self) -> bool:
