@@ -206,7 +206,7 @@ def calibration(path: Path) -> None:
 
 def command_line(path: Path) -> None:
     words = _text_of(path).split("\n")
-    # That takes as long as it says.
+    # So many samples take hours, as the command says.
     if re.search(r"(?:--samples|-n)\n\d{8,}$", "\n".join(words), re.MULTILINE):
         return
     # Nothing is started, and nothing is written where others are.

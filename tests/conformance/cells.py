@@ -161,12 +161,12 @@ def _themes() -> Iterator[Case]:
     yield Case("program.py", ranks=3, alltoalls=True, known=False)
 
 
-# Not every launcher tells whom.
 _NO_HANG = {
     "meet": _NO_PORTS,
     "disconnect": {"mpich": "its MPI_Comm_disconnect waits for nobody"},
     "exchange": {"openmpi": "no MPI_Isendrecv"},
 }
+# Not every launcher tells whom.
 _KILLED = (
     "^The run ended early: (rank 1|a rank or the launcher) died of signal 9",
     "rank 0 waits for rank 1 in MPI_Barrier",

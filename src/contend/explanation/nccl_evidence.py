@@ -105,17 +105,15 @@ class NcclSource:
                 if self._seats[servers].size:
                     known[servers] = self._allowed(self._fabric, servers)
             collective = test.collective or "collective"
-            process = " of one process" if test.one_process and not servers else ""
             gpus, where = counted(test.ranks, "GPU"), counted(len(servers), "server")
             if len(self._tests) > 1 and len(servers) == 2:
                 where = " and ".join(servers)
-            on = (
-                f"{gpus} on {where}"
-                if servers
-                else gpus + process
-                if test.ranks
-                else "unknown GPUs"
-            )
+            if servers:
+                on = f"{gpus} on {where}"
+            elif test.ranks:
+                on = f"{gpus} of one process" if test.one_process else gpus
+            else:
+                on = "unknown GPUs"
             series = f"{collective} on {where if servers else on}"
             self._remarks += _untold(test, self._name, series)
             self._odd += _odd_sizes(test, series)

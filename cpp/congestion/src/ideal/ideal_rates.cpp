@@ -63,7 +63,7 @@ void IdealRates::solve(const PairsOfPlaces& pairs) {
   if (more > 0) {
     const double most = all(pairs) + more;
     raise_on(pairs);
-    // Whoever spreads evenly does no better.
+    // Even splits may carry more than those that were stopped early.
     std::vector<double> rates(pairs.size(), 0);
     std::vector<double> splits = splits_.even();
     const double found = all(pairs);
@@ -270,7 +270,7 @@ void IdealRates::raise_on(const PairsOfPlaces& pairs) {
     }
     const std::vector<double> carried = splits_.carry(inflow);
     const std::vector<double> rises = splits_.carry(rising);
-    double step = std::max(0.0, least_port(pairs));
+    double step = least_port(pairs);
     for (std::size_t trunk = 0; trunk < carried.size(); ++trunk) {
       if (rises[trunk] > 0)
         step = std::min(step, (capacity[trunk] - carried[trunk]) / rises[trunk]);
